@@ -14,6 +14,8 @@ declare namespace JSX {
 }
 /** What a bar of progress shows; `share` null: of unknown length. */
 interface Told { share: number | null; text: string; preview?: any }
+/** What a field has read, or what is wrong with its text. */
+type Read = { value?: any; wrong?: string };
 /** What a list of choices is made of: names, or names with their texts. */
 type Choices = readonly (string | readonly any[])[];
 /** What a component hands on to its element. */

@@ -19,6 +19,7 @@ from fractals.explorer.frames import (
 )
 from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
+from fractals.io.metadata import subject
 from fractals.rendering.families import family_of, moves_of, unused
 from fractals.rendering.options import RenderOptions
 from fractals.scene.credits import SAID
@@ -132,7 +133,7 @@ def _show(
         "zoom": zoom_text(home),
         "octaves": home,
         "rotation": place.rotation,
-        "formula": scene.make_any_formula().title,
+        "formula": subject(scene),
         "values": (values := family_of(scene).single_pixels),
         "plane": None if values else place.plane(),
         "julia": list(scene.julia) if scene.julia else None,

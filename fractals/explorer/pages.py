@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import functools
+import gzip
 import hashlib
 import inspect
 import io
@@ -11,6 +12,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, get_args
 
@@ -194,6 +196,8 @@ TYPES = {
     ".woff2": "font/woff2",
 }
 VIDEOS = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp"}  # shown by the page
+TEXTS = (".css", ".html", ".js", ".json", ".svg", ".webmanifest")  # a quarter when compressed
+DEEP = Decimal("1e13")  # a zoom, beyond which 64-bit numbers do not tell pixels apart
 STRIP = (256, 16)  # pixels of a palette's thumbnail
 UPLOAD_SECONDS = 20.0
 MAX_ARRIVING = 4 * MAX_BYTES  # of all uploads together; slow ones hold little
@@ -285,8 +289,9 @@ def catalog_table() -> dict[str, Any]:
         for found in [palette.load(name)]
     ]
     scenes = [
-        {"name": name, "title": catalog.read("gallery", name).get("title", name)}
+        {"name": name, "title": table.get("title", name), "group": group_of(table)}
         for name in catalog.names("gallery")
+        for table in [catalog.read("gallery", name)]
     ]
     return {
         "formulas": formulas,
@@ -301,6 +306,17 @@ def catalog_table() -> dict[str, Any]:
         "scenes": scenes,
         "schema": Scene.model_json_schema(),
     }
+
+
+def group_of(table: dict[str, Any]) -> str:
+    """Return under which word the gallery shows a scene: "Flat", "Deep", "Points" or "Solids"."""
+    scene = outside.scene_of(table)
+    if scene.family == "scatter":
+        return "Points"
+    if scene.family in ("solid", "relief"):
+        return "Solids"
+    narrow = scene.view.width and Decimal(scene.view.width) < 1 / DEEP
+    return "Deep" if narrow or (scene.view.zoom and Decimal(scene.view.zoom) > DEEP) else "Flat"
 
 
 def formula_names() -> list[str]:
@@ -342,16 +358,17 @@ class Pages:
 
     async def page(self, request: Request) -> Response:
         """Answer the page."""
-        return _file("index.html")
+        return _file("index.html", request)
 
     async def file(self, request: Request) -> Response:
         """Answer a file of the page."""
-        return _file(request.path_params["name"])
+        return _file(request.path_params["name"], request)
 
     async def catalog(self, request: Request) -> Response:
         """Answer what there is to choose from."""
         data = await asyncio.to_thread(_catalog_bytes)
-        return Response(data, media_type="application/json", headers=FRESH)
+        packed = await asyncio.to_thread(_packed, data)
+        return _answer(request, data, packed, ".json")
 
     async def thumbnail(self, request: Request) -> Response:
         """Answer a small picture of a gallery scene, a formula or a palette."""
@@ -453,8 +470,37 @@ async def drawn(thumbnails: Thumbnails, scene: Scene) -> bytes | str:
     return result[0]
 
 
-def _file(name: str) -> Response:
+def _file(name: str, request: Request) -> Response:
     path = client_files().get(name)
     if path is None:
         return Response(status_code=404)
-    return Response(path.read_bytes(), media_type=TYPES[path.suffix], headers=FRESH)
+    data = path.read_bytes()
+    return _answer(request, data, _packed(data) if path.suffix in TEXTS else None, path.suffix)
+
+
+@functools.lru_cache(maxsize=256)  # all files of the page; of an edited one the newest, too
+def _packed(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+def _answer(request: Request, data: bytes, packed: bytes | None, suffix: str) -> Response:
+    """Answer text, compressed for a client that says that it takes it."""
+    headers = FRESH
+    if packed is not None:
+        headers = FRESH | {"vary": "accept-encoding"}
+        if takes_gzip(request.headers.get("accept-encoding", "")):
+            data, headers = packed, headers | {"content-encoding": "gzip"}
+    return Response(data, media_type=TYPES[suffix], headers=headers)
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Tell whether a header Accept-Encoding names gzip, with a weight above 0 (RFC 9110).
+
+    >>> takes_gzip("br, gzip;q=0.5"), takes_gzip("gzip;q=0, *"), takes_gzip("identity")
+    (True, False, False)
+    """
+    for each in accepted.lower().split(","):
+        name, *rest = (part.strip() for part in each.split(";"))
+        if name == "gzip":
+            return not any(re.fullmatch(r"q=0(\.0*)?", part) for part in rest)
+    return False

@@ -48,6 +48,17 @@ def signature_of(scene: Scene) -> dict[str, str]:
     return {key: escaped(text) for key, text in said.items() if text}
 
 
+def subject(scene: Scene) -> str:
+    """Return what a scene draws: its formula's title; the map and c of a Julia set."""
+    title = scene.make_any_formula().title
+    if not scene.julia:
+        return title
+    head, _, rest = title.partition(", ")
+    called = rest if rest and (head.endswith(" set") or head == "Your own") else title
+    re, im = map(float, scene.julia)
+    return f"Julia set of {called}, c = {re:.6g} {'-' if im < 0 else '+'} {abs(im):.6g}i"
+
+
 def byline(scene: Scene) -> list[str]:
     """Return author and rights in words, for pages; [] where the scene says nothing of them."""
     return list(filter(None, (scene.author and f"by {scene.author}", scene.rights)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from fractals.errors import escaped
-from fractals.io.metadata import byline
+from fractals.io.metadata import byline, subject
 from fractals.scene.model import Scene
 
 FOLDER = Path(__file__).parent / "page"
@@ -29,7 +29,7 @@ def page_of(scene: Scene, picture: bytes, live: bytes | None = None, reason: str
     width, height = scene.image.size
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
     page = Template(template).substitute(
-        title=html.escape(escaped(scene.title or scene.make_any_formula().title)),
+        title=html.escape(escaped(scene.title or subject(scene))),
         about=html.escape("\n".join(map(escaped, (by + scene.note).split("\n")))),
         how=html.escape(LIVE if live else STILL.format(reason)),
         width=width,

@@ -537,3 +537,52 @@ def test_a_killed_server_leaves_the_picture_and_comes_back(browser, tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+MIXED = """() => {
+    const { connection } = explorer, { send } = connection;
+    window.views = [];
+    connection.send = (message) => {
+        if (message.t === "view") views.push(message);
+        send.call(connection, message);
+    };
+    for (let k = 0; k < 30; k++)
+        explorer.move(k % 2 ? { by: [0, 48], step: "up" } : { by: [32, 0], step: "left" });
+}"""
+
+
+def test_moves_of_different_kinds_are_one_view_and_each_is_undone(tab):
+    first = tab.assert_exact()
+    tab.run(MIXED)
+    last = tab.assert_exact()
+    assert tab.run("views.length") <= 2
+    assert tab.run("explorer.steps.back.length") >= 30
+    tab.run("() => explorer.step(-7)")
+    places = [float(part) for part in tab.assert_exact()["view"]["center"]]
+    across = float(first["view"]["width"]) / 160
+    for axis, by in ((0, -12 * 2), (1, 11 * 3)):  # of 23 moves
+        moved = places[axis] - float(first["view"]["center"][axis])
+        assert moved == pytest.approx(by * across, abs=across / 100)
+    tab.run("() => explorer.step(7)")
+    assert place_of(tab.assert_exact()) == place_of(last)
+    tab.run("() => explorer.step(-30)")
+    assert place_of(tab.assert_exact()) == place_of(first)
+    tab.run("() => explorer.step(16)")
+    tab.assert_exact()
+    tab.run("() => explorer.step(-16)")
+    assert place_of(tab.settle()) == place_of(first)
+
+
+LOADED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+    .filter(({ name }) => !/thumbnail|[.]svg/.test(name))
+    .map((each) => [each.name, each.encodedBodySize, each.decodedBodySize])"""
+
+
+def test_a_first_visit_loads_little(new_tab):
+    """With the panels, which come later; without pictures, which are compressed anyway."""
+    tab = new_tab()
+    tab.settle()
+    tab.until("performance.getEntriesByType('resource').some(({ name }) => /lessons/.test(name))")
+    loaded = tab.run(LOADED)
+    assert sum(size for _, _, size in loaded) > 400_000
+    assert sum(size for _, size, _ in loaded) < 220_000

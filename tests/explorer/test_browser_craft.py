@@ -289,7 +289,10 @@ def test_surprises_are_kept_bred_and_walked_back(tab):
 def test_one_road_leads_from_the_gallery_to_a_poster(tab):
     panel = opened(tab, "Gallery")
     tab.run(HOLD, "open")
-    panel.get_by_role("button", name="Clockwork", exact=True).click()
+    card = panel.get_by_role("button", name="Clockwork", exact=True)
+    card.scroll_into_view_if_needed()
+    tab.until("document.querySelector('img[src$=clockwork]')?.naturalWidth")
+    card.click()
     tab.page.locator(".over canvas").wait_for()  # its small picture, until the scene is seen
     tab.run("() => window.release()")
     tab.settle()
@@ -425,9 +428,11 @@ def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
     expect(bar).to_be_visible()
     phone = new_tab(size=PHONE, has_touch=True)
     bar = phone.page.get_by_role("navigation", name="Panels")
-    for action in (expect(bar).to_be_hidden, expect(bar).to_be_visible):
+    hint = phone.page.get_by_text("Tap the picture to show the bars again.")
+    for hidden in (True, False):
         phone.page.touchscreen.tap(180, 400)
-        action()
+        (expect(bar).to_be_hidden if hidden else expect(bar).to_be_visible)()
+        hint.wait_for(state="visible" if hidden else "detached")  # how the bars come back
         phone.page.wait_for_timeout(400)  # two taps soon after each other would be a double tap
     phone.page.keyboard.press("?")
     phone.page.get_by_text("Double tap").wait_for()
@@ -436,6 +441,22 @@ def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
     phone.page.touchscreen.tap(180, 100)  # beside a panel, which it closes
     phone.page.locator(".panel").wait_for(state="detached")
     expect(bar).to_be_visible()
+
+
+def test_a_low_window_has_the_panel_beside_the_picture(new_tab):
+    tab = new_tab(size=(683, 384))  # 1366x768 at 200 %
+    tab.settle()
+    for title in ("Color", "Inspect"):
+        panel = opened(tab, title)
+        box = panel.bounding_box()
+        assert box["width"] <= 350
+        assert box["height"] > 250
+        bar = tab.page.get_by_role("navigation", name="Panels").bounding_box()
+        assert box["y"] + box["height"] <= bar["y"]
+        left, _, right, _ = tab.run("explorer.free")
+        assert right - left > 0.4 * right
+        assert tab.run("explorer.stage.canvas.style.translate") == ""
+        tab.page.keyboard.press("Escape")
 
 
 def test_a_long_press_opens_the_menu_of_the_point(new_tab):

@@ -101,7 +101,7 @@ def test_what_a_formula_of_ultra_fractal_asks_for_has_titles(panels):
 def test_keys_that_are_not_used_are_told_of_what_is_pasted(panels):
     text = "[view]\nwidth = 1\n[camera]\nlens = 0.1\n"
     panels.run("toml => explorer.open({ toml })", text)
-    line = panels.page.get_by_text("camera.lens: for solids and reliefs; not used here")
+    line = panels.page.get_by_text("Lens: for solids and reliefs; not used here")
     line.first.wait_for()
     panels.run("explorer.change({ iteration: { max_iterations: 300 } })")
     panels.until("explorer.settled && explorer.scene.iteration.max_iterations === 300")

@@ -287,6 +287,13 @@ def test_another_page_magnifies_its_picture_and_gives_its_scene(visit, tmp_path)
     page.mouse.move(300, 150)
     page.mouse.wheel(0, -200)
     until(page, "viewer.pixel < viewer.still.pixel / viewer.fit")
+    note = page.locator("#note")
+    for _ in range(6):
+        page.mouse.wheel(0, -200)
+    note.get_by_text("This page holds one picture of 96 x 64 pixels").wait_for()
+    assert page.evaluate("viewer.pixel * viewer.fit / viewer.still.pixel") == pytest.approx(0.5)
+    page.mouse.wheel(0, 200)
+    until(page, "!document.getElementById('note').textContent")
     page.locator("summary").click()
     assert "whole picture" in page.locator("details").text_content()
     for name, file in (("Save the scene", "a.toml"), ("Save the picture", "b.webp")):

@@ -586,11 +586,64 @@ def test_a_place_can_be_typed(tab):
     field.press("Enter")
     tab.until("explorer.placed.zoom === '1.00e6'")
     assert tab.settle()["view"]["center"] == view["center"]
-    field.fill("nothing")
+    field.fill("2,000,000")
     field.press("Enter")
-    tab.page.locator(".message.error").first.wait_for()
-    assert field.input_value() == "1.00e6"
-    tab.page.get_by_role("button", name="Dismiss").first.click()
+    tab.until("explorer.placed.zoom === '2.00e6'")
+
+
+def test_a_field_says_what_is_wrong_and_keeps_what_is_typed(tab):
+    tab.settle()
+    part = section(opened(tab, "Inspect"), "Place of the picture")
+    field = part.get_by_label("Zoom")
+    before = field.input_value()
+    for odd in ("abc", "-1", "0", "1e99999999", "1..2"):
+        field.fill(odd)
+        field.press("Enter")
+        part.locator(".wrong[role=alert]").wait_for()
+        assert field.get_attribute("aria-invalid") == "true"
+        field.blur()
+        assert field.input_value() == odd
+    part.get_by_text("Type a number above 0, such as 250 or 1e12.").wait_for()
+    assert tab.page.locator(".message").count() == 0
+    assert tab.run("explorer.placed.zoom") == before
+    field.press("Escape")
+    assert (field.input_value(), field.get_attribute("aria-invalid")) == (before, None)
+    assert part.locator(".wrong").count() == 0
+    field.fill("x")
+    field.press("Enter")
+    field.fill("3x")
+    assert field.get_attribute("aria-invalid") is None  # at once
+    field.press("Enter")
+    tab.until("Number(explorer.placed.zoom) === 3")
+    field.blur()  # keys are its letters else
+    panel = opened(tab, "Export")
+    button = panel.get_by_role("button", name="Export", exact=True)
+    for odd in ("0", "1e9", "2.5"):
+        panel.get_by_label("Width in pixels").fill(odd)
+        panel.get_by_label("Width in pixels").press("Enter")
+        panel.get_by_text("Type a whole number from 1 to 32,768").wait_for()
+        assert button.is_disabled()
+    panel.get_by_label("Width in pixels").press("Escape")
+    assert button.is_enabled()
+
+
+def test_the_gallery_has_groups(panels):
+    gallery = opened(panels, "Gallery")
+    cards = gallery.get_by_role("list", name="Scenes").locator("li:not([hidden])")
+    whole = cards.count()
+    shown = {}
+    for group in ("Flat", "Deep", "Points", "Solids", "All"):
+        button = gallery.get_by_role("button", name=group, exact=True)
+        button.click()
+        assert button.get_attribute("aria-pressed") == "true"
+        shown[group] = cards.count()
+    assert shown.pop("All") == whole == sum(shown.values())
+    assert all(shown.values())
+    gallery.get_by_role("button", name="Solids", exact=True).click()
+    gallery.get_by_label("Search the gallery").fill("arena")
+    assert cards.count() == 1
+    gallery.get_by_label("Search the gallery").fill("")
+    gallery.get_by_role("button", name="All", exact=True).click()
 
 
 PASTE = """text => {
@@ -618,6 +671,19 @@ def test_what_is_pasted_opens(tab):
     tab.run(PASTE, "hello")
     tab.page.locator(".message.error").first.wait_for()
     tab.page.get_by_role("button", name="Dismiss").first.click()
+
+
+def test_a_place_over_a_flame_asks_first(tab):
+    tab.run("() => explorer.open({ formula: 'de_jong' })")
+    tab.until("explorer.scene.formula === 'de_jong'")
+    place = tab.run("explorer.placed.center")
+    tab.run(PASTE, "-0,7453; 0,1127; 1,5e3")
+    offer = tab.page.get_by_role("button", name="Mandelbrot set here")
+    offer.wait_for()
+    assert tab.run("[explorer.scene.formula, explorer.placed.center]") == ["de_jong", place]
+    offer.click()
+    tab.until("explorer.scene.formula === 'mandelbrot' && Number(explorer.placed.zoom) === 1500")
+    assert tab.assert_exact()["view"]["center"] == ["-0.7453", "0.1127"]
 
 
 def test_the_whole_set_of_another_formula_lies_beside_the_panel(panels):

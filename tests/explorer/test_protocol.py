@@ -306,6 +306,7 @@ def test_julia_previews_and_sets(server):
 
     tile, placed = server.run(talk)
     assert (tile.frame, tile.w, tile.h) == (9, 64, 64)
+    assert placed["formula"].startswith("Julia set of z² + c, c = -0.7")
     drawn = fractals.render(
         {"julia": placed["julia"]}, size=(64, 64), supersampling=1, device="cpu"
     )

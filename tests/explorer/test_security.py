@@ -1,5 +1,6 @@
 """Probes by raw sockets: each bad request is refused, and no token is written anywhere."""
 
+import gzip
 import http.client
 import json
 import re
@@ -181,6 +182,35 @@ def fetch(server, path):
     data = answer.read()
     line.close()
     return answer.status, answer.headers["Content-Type"], data
+
+
+def fetched(server, path, encoding):
+    """Return the headers and the bytes of an answer, as they are sent."""
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=240)
+    cookie, _ = entered(server)
+    line.request("GET", path, headers={"Cookie": cookie, "Accept-Encoding": encoding})
+    answer = line.getresponse()
+    assert answer.status == 200
+    data = answer.read()
+    line.close()
+    return answer.headers, data
+
+
+@pytest.mark.parametrize("path", ["/", "/client/explorer.js", "/client/style.css", "/catalog.json"])
+def test_texts_are_compressed_where_the_client_takes_it(server, path):
+    head, plain = fetched(server, path, "identity")
+    assert (head["Content-Encoding"], head["Vary"]) == (None, "accept-encoding")
+    head, packed = fetched(server, path, "br;q=1.0, GZIP;q=0.8")
+    assert (head["Content-Encoding"], head["Vary"]) == ("gzip", "accept-encoding")
+    assert int(head["Content-Length"]) == len(packed) < 0.45 * len(plain)
+    assert gzip.decompress(packed) == plain
+    assert fetched(server, path, "gzip;q=0, *;q=0.5")[1] == plain
+
+
+def test_pictures_are_sent_as_they_are(server):
+    head, data = fetched(server, "/thumbnail/formula/newton", "gzip")
+    assert head["Content-Encoding"] is None
+    assert data[8:12] == b"WEBP"
 
 
 def test_thumbnails_are_files_of_the_package_or_drawn(server, monkeypatch):

@@ -12,6 +12,7 @@ from support.scenes import scene
 import fractals
 from fractals.cli import shared
 from fractals.io import exif, metadata
+from fractals.io.web_page import page_of
 from fractals.scene.credits import HOUSE, is_derived, unsigned
 from fractals.tools import surprise
 
@@ -195,3 +196,26 @@ def test_films_of_the_gallery_are_signed_by_nobody_or_by_the_defaults(run, monke
 def test_surprises_are_signed_by_nobody():
     labels = dict(surprise.mutations(fractals.load_scene("seahorse", size=(8, 6)), 1))
     assert {each.author for each in labels.values()} == {""}
+
+
+@pytest.mark.parametrize(
+    ("keys", "title"),
+    [
+        ({}, "Mandelbrot set, z² + c"),
+        ({"julia": ("-0.8", "0.156")}, "Julia set of z² + c, c = -0.8 + 0.156i"),
+        (
+            {"formula": "z**2 + c", "julia": ("0", "-1.2345678901")},
+            "Julia set of z**2 + c, c = 0 - 1.23457i",
+        ),
+        (
+            {"formula": "burning_ship", "julia": ("1e-30", "0")},
+            "Julia set of Burning Ship, (|x| + i|y|)² + c, c = 1e-30 + 0i",
+        ),
+    ],
+)
+def test_what_is_drawn_has_a_name(keys, title):
+    drawn = fractals.Scene().replace(**keys)
+    assert metadata.subject(drawn) == title
+    assert f"<title>{title}</title>" in page_of(drawn, b"").decode()
+    named = page_of(drawn.replace(title="Sea"), b"").decode()
+    assert "<title>Sea</title>" in named

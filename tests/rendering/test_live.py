@@ -215,6 +215,21 @@ def test_a_page_that_can_not_draw_is_written_nevertheless(tmp_path, monkeypatch)
     assert "nothing works" in said[0]
 
 
+@pytest.mark.parametrize(("content", "lines"), [(10, 0), (6_000_000, 1)])
+def test_a_large_page_tells_its_size_before_it_is_written(tmp_path, monkeypatch, content, lines):
+    monkeypatch.setattr(live, "asked", lambda image: bytes(content))
+    path, said = tmp_path / "a.html", []
+
+    def tell(line):
+        assert not path.exists() or not path.stat().st_size
+        said.append(line)
+
+    fractals.render_to(path, size=(8, 6), device="cpu", on_message=tell)
+    assert len(said) == lines
+    assert all("8.0 MB" in line and "draw other places" in line for line in said)
+    assert path.stat().st_size > content
+
+
 @pytest.mark.parametrize("how", slow_but(["command"], ["render_to", "command"]))
 def test_a_page_is_small_and_loads_nothing(tmp_path, run, how):
     path = tmp_path / "a.html"

@@ -3,15 +3,16 @@
  *
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
- * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "moved" (what `move` was given; null: by undo), "frame" (the canvas was drawn),
+ * ({x, y} in device pixels, or null), "catalog", "opening" (another scene is wanted), "gesture" (the user moves), "moved" (what `move` was given; null: by undo), "frame" (the canvas was drawn),
  * "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
-import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
+import { apply, Chain, compose, IDENTITY, inverse, mapOf, messageOf } from "./frames.js";
 import { History } from "./history.js";
 import { Connection } from "./net.js";
 import { changed, Paints } from "./paints.js";
 import { canvasOf, newCanvas } from "./picture.js";
+import { Queue } from "./queue.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
@@ -41,8 +42,10 @@ export class Explorer extends EventTarget {
   #frame = 0; // the newest id
   #chain = new Chain();
   #history = new History();
-  /** @type {Table[]} */ #queue = []; // what has not been sent: {move}, {size}, {state}, {open}, each perhaps with `after`
-  /** @type {Table|null} */ #flight = null; // the `view` or `open` that is not answered: an entry of the queue, with its id
+  #queue = new Queue(({ state, move }) => {
+    const scene = { ...this.scene, color: state.color };
+    this.#fill(state, this.#chain.newest, scene, move);
+  });
   #sent = 0; // time of the newest view
   #changed = 0; // time of the newest change of an image of points, until it is drawn
   #origin = 0; // number of the scene that was opened
@@ -160,8 +163,7 @@ export class Explorer extends EventTarget {
   get settled() {
     return (
       this.connected &&
-      !this.#flight &&
-      !this.#queue.length &&
+      !this.#queue.asked.length &&
       this.#paints.settled &&
       !this.#fit &&
       this.drawn?.pass === "exact" &&
@@ -171,7 +173,7 @@ export class Explorer extends EventTarget {
 
   /** The map from the newest frame's pixels to the canvas; what is done in a scene that is not open yet, counts later. */
   get map() {
-    const asked = this.#asked,
+    const { asked } = this.#queue,
       opened = asked.findIndex(({ open }) => open);
     let map = IDENTITY;
     for (const entry of asked.slice(0, opened < 0 ? asked.length : opened))
@@ -191,7 +193,10 @@ export class Explorer extends EventTarget {
 
   /** @param {number[]} map @param {Table} entry of the queue */
   #moved(map, { move, size, state }) {
-    if (state) return inverse(this.#chain.of(state.frame) ?? IDENTITY);
+    if (state) {
+      const there = inverse(this.#chain.of(state.frame) ?? IDENTITY);
+      return state.move ? compose(there, mapOf(state.move)) : there;
+    }
     if (size) return compose(map, size.map);
     return move ? compose(map, mapOf(move)) : map;
   }
@@ -213,24 +218,18 @@ export class Explorer extends EventTarget {
    * `step`: moves of the same name, less than half a second apart, are undone as one. With `about`, the
    * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. `fly`: of a solid's camera. */
   move({ at, by = [0, 0], scale = 0, turn = 0, about, fly, stage = "settled", focus, step = "" }) {
-    if (!this.placed || this.#opening) return;
-    const entry = { move: { at: at ?? this.seen.middle, by, scale, turn, about, fly }, stage };
+    if (!this.placed || this.opening) return;
+    const wish = { at: at ?? this.seen.middle, by, scale, turn, about, fly };
     this.#remember(step);
     this.#focus = focus ?? (scale ? at : null) ?? null;
-    const last = this.#queue.at(-1);
-    const whole = last?.move && !last.after && merged(last.move, entry.move);
-    if (whole) Object.assign(last, { move: whole, stage });
-    else this.#queue.push(entry);
-    this.#say("moved", entry.move);
+    this.#queue.move(wish, stage);
+    this.#say("moved", wish);
     this.#wake();
   }
 
-  /** What is not placed yet, in its order. */
-  get #asked() {
-    return this.#flight ? [this.#flight, ...this.#queue] : this.#queue;
-  }
-  get #opening() {
-    return this.#asked.some(({ open }) => open);
+  /** Whether a scene is wanted that is not placed yet. */
+  get opening() {
+    return this.#queue.opening;
   }
 
   /** Degrees that the picture is turned by, with all moves until now. */
@@ -263,7 +262,7 @@ export class Explorer extends EventTarget {
     if (!this.placed) return;
     const k = size[0] / before[0];
     const map = [k, 0, 0, k, (size[0] - k * before[0]) / 2, (size[1] - k * before[1]) / 2];
-    this.#queue.push({ size: { map } });
+    this.#queue.entries.push({ size: { map } });
     this.#wake();
   }
 
@@ -276,10 +275,10 @@ export class Explorer extends EventTarget {
       ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } }
       : what;
     const noted = this.placed ? this.#remember(step) : null;
+    this.#say("opening");
     this.#fit = null;
-    this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
     const entry = /** @type {Table} */ ({ open: sent, noted, jump });
-    this.#queue.push(entry);
+    this.#queue.open(entry);
     const middle = this.size.map((side) => 8 * side),
       { middle: seen, share } = this.seen;
     if (aim && share < 1) {
@@ -289,7 +288,7 @@ export class Explorer extends EventTarget {
         scale: Math.floor(64 * Math.log2(share)),
         turn: 0,
       };
-      this.#queue.push({ move, stage: "settled" });
+      this.#queue.move(move, "settled");
     }
     this.#wake();
     return entry;
@@ -317,7 +316,11 @@ export class Explorer extends EventTarget {
    * not shown yet. @param {Table|((asked: Table) => Table)} change */
   place(change) {
     const { center, width, rotation } = this.placed;
-    const asked = this.#asked.findLast((each) => each.view)?.view ?? { center, width, rotation };
+    const asked = this.#queue.asked.findLast((each) => each.view)?.view ?? {
+      center,
+      width,
+      rotation,
+    };
     const given = typeof change === "function" ? change(asked) : change;
     const { width: _width, zoom: _zoom, ...rest } = asked;
     const view = { ...(given.width || given.zoom ? rest : asked), ...given };
@@ -329,7 +332,7 @@ export class Explorer extends EventTarget {
    * are asked for and not shown yet stay. @param {Table} keys @param {string} [step] as of `move` */
   change(keys, step = "") {
     const { center, width, rotation } = this.placed;
-    const asked = { ...this.#asked.findLast((each) => each.keys)?.keys, ...keys };
+    const asked = { ...this.#queue.asked.findLast((each) => each.keys)?.keys, ...keys };
     const view = this.placed.camera ? {} : { ...kindOf(this.scene.view), center, width, rotation };
     this.open(
       { scene: { ...this.scene, title: "", author: "", rights: "", note: "", ...asked, view } },
@@ -344,7 +347,7 @@ export class Explorer extends EventTarget {
    * @param {string} table @param {Table} values @param {string} [step] as of `move` */
   changeIn(table, values, step = "") {
     const asked =
-      this.#asked.findLast((each) => each.keys?.[table])?.keys[table] ?? this.scene[table];
+      this.#queue.asked.findLast((each) => each.keys?.[table])?.keys[table] ?? this.scene[table];
     this.change({ [table]: { ...asked, ...values } }, step);
   }
 
@@ -383,7 +386,7 @@ export class Explorer extends EventTarget {
 
   /** Return the state of now; what is not placed yet fills it in later. */
   #now() {
-    const last = this.#queue.at(-1) ?? this.#flight;
+    const last = this.#queue.asked.at(-1);
     if (!last)
       return {
         frame: this.#chain.newest,
@@ -392,9 +395,16 @@ export class Explorer extends EventTarget {
         entry: this.entry,
         still: this.#still,
       };
+    if (last.state) return last.state;
     const state = { frame: 0, scene: null, origin: 0, color: this.scene.color, entry: this.entry };
-    (last.after ??= []).push(state);
+    this.#queue.note(state);
     return state;
+  }
+
+  /** Fill in a state: a frame, moved. @param {Table} state @param {number} frame @param {Table} scene @param {Table|null} move */
+  #fill(state, frame, scene, move) {
+    const at = { frame, scene, origin: this.#origin, entry: this.entry };
+    Object.assign(state, at, move && { move });
   }
 
   /** The states that undo and redo return to, the oldest first. @returns {{back: Table[], forth: Table[]}} */
@@ -443,7 +453,7 @@ export class Explorer extends EventTarget {
     if (!state) return;
     this.#fit = null;
     this.#still = "";
-    this.#queue.push({ state });
+    this.#queue.show(state);
     this.#say("moved");
     this.#wake();
   }
@@ -456,7 +466,7 @@ export class Explorer extends EventTarget {
       return { t: "open", scene: state.scene };
     if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color))
       this.#paints.set(state.scene.color, false);
-    return { t: "view", base: state.frame };
+    return { t: "view", base: state.frame, ...(state.move && messageOf(state.move)) };
   }
 
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
@@ -536,7 +546,7 @@ export class Explorer extends EventTarget {
   }
 
   #sendPaint(/** @type {Table} */ message) {
-    if (!this.connected || this.#opening || !this.placed) return false;
+    if (!this.connected || this.opening || !this.placed) return false;
     if (!this.placed.values) {
       if (this.#isHasty) return !setTimeout(() => this.#paints.next(), HASTY);
       this.#changed = performance.now();
@@ -616,11 +626,12 @@ export class Explorer extends EventTarget {
 
   /** Send the next move, unless one is unanswered. */
   #send(/** @type {number} */ time) {
-    if (!this.#queue.length || this.#flight || !this.connected) return;
-    const first =
-      this.#queue[0].move && this.stage.picture?.empty ? FIRST[this.#queue[0].stage] : BETWEEN;
-    if (time - this.#sent < first || (this.#queue[0].keys && this.#isHasty)) return this.#wake();
-    const entry = /** @type {Table} */ (this.#queue.shift());
+    const { entries, flight } = this.#queue,
+      [next] = entries;
+    if (!next || flight || !this.connected) return;
+    const first = next.move && this.stage.picture?.empty ? FIRST[next.stage] : BETWEEN;
+    if (time - this.#sent < first || (next.keys && this.#isHasty)) return this.#wake();
+    const entry = /** @type {Table} */ (entries.shift());
     const message = entry.open
       ? { t: "open", ...entry.open }
       : entry.size
@@ -637,12 +648,20 @@ export class Explorer extends EventTarget {
       );
     else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
     const id = ++this.#frame;
-    this.#flight = { ...entry, id, open: message.t === "open", asked: message, drawn: this.drawn };
+    this.#queue.flight = {
+      ...entry,
+      id,
+      open: message.t === "open",
+      asked: message,
+      drawn: this.drawn,
+      // The scene of a state lies before the state.
+      then: entry.state?.move && message.t === "open" && resized(entry.state, this.size),
+    };
     this.#sent = time;
     if (entry.keys) this.#changed = performance.now();
     this.drawn = null;
     this.connection.send({ ...message, frame: id });
-    this.#expect(() => this.#flight?.id === id);
+    this.#expect(() => this.#queue.flight?.id === id);
   }
 
   #text(/** @type {Table} */ message) {
@@ -664,7 +683,7 @@ export class Explorer extends EventTarget {
     this.welcome = message;
     this.#say("welcome", message);
     // After a lost connection, the server gets the scene that is shown.
-    this.#queue.unshift({
+    this.#queue.entries.unshift({
       open: this.scene ? { scene: this.scene } : this.#first,
       again: Boolean(this.scene),
     });
@@ -672,9 +691,9 @@ export class Explorer extends EventTarget {
   }
 
   #place(/** @type {Table} */ message) {
-    const flight = this.#flight;
+    const { flight } = this.#queue;
     if (!flight || message.frame !== flight.id) return;
-    this.#flight = null;
+    this.#queue.flight = null;
     let map = /** @type {number[]|null} */ (IDENTITY); // the scene is shown again after a lost connection
     if (flight.again) this.#chain.start(message.frame);
     else map = this.#chain.add(message.frame, message.base, message.map);
@@ -712,15 +731,17 @@ export class Explorer extends EventTarget {
     this.drawn = this.status = this.paused = null;
     this.#trial = flight.trial;
     if (flight.jump) this.entry += 1;
-    for (const state of flight.after ?? []) {
-      const scene = message.scene ?? { ...this.scene, color: state.color };
-      Object.assign(state, {
-        frame: message.frame,
-        scene,
-        origin: this.#origin,
-        entry: this.entry,
+    if (flight.then)
+      this.#queue.entries.unshift({
+        move: flight.then,
+        stage: "settled",
+        after: flight.after,
       });
-    }
+    else
+      for (const { state, move } of flight.after ?? []) {
+        const scene = message.scene ?? { ...this.scene, color: state.color };
+        this.#fill(state, message.frame, scene, move);
+      }
     if (flight.jump) this.#say("jump");
     if (message.unused) this.#tell(message.unused, "info");
     this.#say("placed", message);
@@ -759,25 +780,23 @@ export class Explorer extends EventTarget {
   }
 
   #failed(/** @type {Table} */ message) {
-    const flight = this.#flight;
+    const { flight } = this.#queue;
     if (flight?.trial && message.frame === flight.id && !message.message.startsWith("formula:")) {
       // whose text is right
-      this.#flight = null;
+      this.#queue.flight = null;
       return this.#leave(flight.trial, true);
     }
     if (this.#trial && message.frame === this.#chain.newest && message.re === "open")
       return this.#leave(this.#trial, false);
     if (flight && message.frame === flight.id) {
-      this.#flight = null;
-      const never = [flight, ...this.#queue].flatMap(({ after }) => after ?? []);
+      const never = this.#queue.fail(); // moves of a frame that does not exist
       this.#history.clean((state) => never.includes(state) || state === flight.noted);
-      this.#queue = []; // moves of a frame that does not exist
       this.drawn ??= flight.drawn; // what was shown stays, and is not drawn again
       const own = flight.asked.scene || flight.asked.link;
       if (own && (flight.again || !this.placed)) {
         // the server shows nothing to this page yet: what it was started with
         this.#first = {};
-        this.#queue.push({ open: {}, again: flight.again });
+        this.#queue.entries.push({ open: {}, again: flight.again });
       }
       this.#wake();
     } else if (
@@ -786,7 +805,7 @@ export class Explorer extends EventTarget {
       this.placed.base &&
       !this.#returned
     ) {
-      this.#queue = [
+      this.#queue.entries = [
         {
           state: { frame: this.placed.base, scene: this.scene, origin: this.#origin },
           returned: true,
@@ -822,9 +841,10 @@ export class Explorer extends EventTarget {
 
   #lost(/** @type {string} */ line) {
     this.requests.lost();
-    if (this.#flight && !this.#flight.open) this.#queue.unshift(this.#flight);
-    this.#flight = null;
-    this.#queue = this.#queue.filter(({ open, again }) => !open || !again);
+    const { entries, flight } = this.#queue,
+      all = flight && !flight.open ? [flight, ...entries] : entries;
+    this.#queue.entries = all.filter(({ open, again }) => !open || !again);
+    this.#queue.flight = null;
     this.#paints.lost();
     this.connected = false;
     this.drawn = this.status = null;
@@ -854,6 +874,17 @@ function signed(message) {
       ["export", "film", "link"].includes(message.t) ||
       (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
   return author && keeps ? { ...message, author } : message;
+}
+
+/** Return the move from a state's scene to the state, on a canvas of another size. @param {Table} state @param {number[]} size */
+function resized({ move, scene }, size) {
+  const before = scene.image?.size ?? size,
+    k = size[0] / before[0];
+  const at = move.at.map((/** @type {number} */ part, /** @type {number} */ axis) =>
+    Math.round(8 * size[axis] + k * (part - 8 * before[axis])),
+  );
+  const by = move.by.map((/** @type {number} */ part) => Math.round(k * part));
+  return { ...move, at, by, about: undefined }; // a search may be forgotten
 }
 
 /** Return the keys of a view that a formula's plane has, and not its place. */

@@ -4,8 +4,9 @@ import { observe } from "./state.js";
 const DEPTH = 200;
 const TOGETHER = 700; // ms between moves of one step, from when the earlier one is seen
 
-/** @typedef {{frame: number, scene: Table|null, origin: number, entry: number, still?: string}} State `scene` null: not placed
- * yet; `entry`: of the browser's list of pages, which has one for each jump; `still`: a small picture's address, if it was settled */
+/** @typedef {{frame: number, scene: Table|null, origin: number, entry: number, still?: string, color?: Table, move?: import("./frames.js").Move}} State `scene` null: not placed
+ * yet; `entry`: of the browser's list of pages, which has one for each jump; `still`: a small picture's address, if it was settled; `move`: from the frame
+ * and scene to what is shown, where no frame was drawn of it */
 
 /** @typedef {"back"|"forth"} Side */
 const BACK = /** @type {Side} */ ("back"),
@@ -85,7 +86,14 @@ export class History {
     const plain = (/** @type {State[]} */ states) =>
       states
         .filter(({ scene }) => scene)
-        .map(({ scene, entry, still }) => ({ frame: 0, scene, origin: -1, entry, still }));
+        .map(({ scene, entry, still, move }) => ({
+          frame: 0,
+          scene,
+          origin: -1,
+          entry,
+          still,
+          ...(move && { move }),
+        }));
     return { back: plain(this.back), forth: plain(this.forth) };
   }
 

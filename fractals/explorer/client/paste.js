@@ -1,13 +1,17 @@
 /** What a pasted text means: a link, a scene, a file of another program, or a place. */
 
 const NUMBER = /[+-]?\s?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
+const GROUPED = /(?<![\d.,])[1-9]\d{0,2}(?:[,'’_]\d{3})+(?![\d,])/g; // 1,000,000
 const WORDS =
-  /^(?:\b(?:re|im|real|imag|imaginary|part|center|centre|zoom|magnification|width|x|y|c|i|at|and)\b|[\s,;:=()[\]{}@/|*+"'-])*$/i;
+  /^(?:\b(?:re|im|real|imag|imaginary|part|center|centre|zoom|mag|magn|magnification|width|x|y|c|i|at|and)\b|[\s,;:=()[\]{}@/|*+"'-])*$/i;
+
+const PARAMETERS = /^\s*(?:center|magn|angle)=\S+(?:\s+\w+=\S+)+\s*$/i; // a line of an entry of Ultra Fractal
 
 /**
  * Return the keys of an `open` message for a text, a `view`, or `file`: a name under which the server reads the text.
  * A place is "re im", "re im zoom" or "re, im, width 1e-5"; a third number below 1 is a width.
- * @param {string} text @returns {{link?: string, toml?: string, file?: string, view?: Table}|null} null: it means nothing
+ * @param {string} text @returns {{link?: string, toml?: string, file?: string, view?: Table, wrong?: string}|null} null: it
+ * means nothing; `wrong`: what to paste instead
  */
 export function meaningOf(text) {
   const given = text
@@ -17,12 +21,22 @@ export function meaningOf(text) {
   const link = /^(?:\S*#)?(eN[\w-]{20,})$/.exec(given); // how deflated text begins, in base64
   if (link) return { link: link[1] };
   if (/^Re *:/m.test(given) && /^Im *:/m.test(given)) return { file: "pasted.kfr" };
-  const view = placeOf(given);
+  const view = readingsOf(given).map(placeOf).find(Boolean);
   if (view) return { view };
   const other = fileOf(given);
   if (other) return { file: other };
+  if (PARAMETERS.test(given))
+    return { wrong: "This is a part of an entry. Paste the whole entry, with name { ... }." };
   if (given.startsWith("{")) return { file: "pasted.json" };
   return /^[\w."]+ *= *\S/m.test(given) ? { toml: given } : null;
+}
+
+/** Return whether what is shown is no part of a plane of c: a solid, a flame, an attractor.
+ * @param {{catalog: Arrived, placed: Arrived, scene: Arrived}} explorer */
+export function hasNoPlace({ catalog, placed, scene }) {
+  const name = scene?.formula?.name ?? scene?.formula,
+    found = catalog?.formulas.find((/** @type {Table} */ each) => each.name === name);
+  return Boolean(placed?.camera) || (found?.values === false && name !== "buddhabrot");
 }
 
 /** Return the one file that several are opened as: parameters of Ultra Fractal take the formulas beside them along.
@@ -45,6 +59,15 @@ function fileOf(/** @type {string} */ text) {
   if (/^\s*(?:init|loop|bailout|builtin):/im.test(text)) return "pasted.ufm";
   if (/[{\s]type\s*=/i.test(text)) return "pasted.par";
   return text.includes(":") ? "pasted.frm" : "pasted.ifs";
+}
+
+/** Return a text as it may be meant, the likeliest first: "0,5; 1" with commas as points, 1,000,000 as one number. */
+function readingsOf(/** @type {string} */ text) {
+  const points = text.replace(/(\d),(?=\d)/g, "$1.");
+  const commas = points !== text && !/\d\.|\.\d|,\d+,\d/.test(text);
+  const whole = text.replace(GROUPED, (number) => number.replace(/\D/g, ""));
+  if (!commas) return [text, whole];
+  return text.includes(";") ? [points, text, whole] : [text, points, whole];
 }
 
 function placeOf(/** @type {string} */ text) {

@@ -1,5 +1,6 @@
 /** Icons and form fields. Each field shows what it is given; only what is being typed or dragged is its own. */
 import { html, useSignal } from "./html.js";
+import { numberField } from "./written.js";
 
 /** Outlines on a grid of 24 x 24. */
 /** @type {Record<string, string>} */
@@ -97,31 +98,47 @@ export const Row = ({
 }) => html`<div class="row"><div class="row-head"><label for=${idOf(label)}>${label}</label></div>
   ${control(idOf(label))}${hint && html`<p class="hint">${hint}</p>`}</div>`;
 
-/** A field of text that is put when the user is done; until then it keeps what is typed. */
+const asText = (/** @type {string} */ text) => /** @type {Read} */ ({ value: text });
+
+/** A field of text that is put when the user is done; until then it keeps what is typed, and it keeps what is wrong.
+ * `read` says what is put, or what is wrong; `told` hears whether something is wrong. */
 export function TextField(
-  /** @type {{value: string|number, put: (text: string) => void} & Attributes} */ {
+  /** @type {{value: string|number, put: (value: any) => void, read?: (text: string) => Read, told?: (wrong: boolean) => void} & Attributes} */ {
     value,
     put,
+    read = asText,
+    told = () => {},
     ...rest
   },
 ) {
-  const draft = useSignal(null);
+  const draft = useSignal(/** @type {string|null} */ (null)),
+    wrong = useSignal("");
+  const judge = (/** @type {string} */ words) => {
+    wrong.value = words;
+    told(words !== "");
+  };
   const done = (/** @type {Table} */ { target }) => {
-    const typed = target.value;
-    draft.value = null;
-    put(typed);
+    const typed = target.value,
+      found = read(typed);
+    draft.value = found.wrong ? typed : null;
+    judge(found.wrong ?? "");
+    if (!found.wrong) put(found.value);
   };
   const leave = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape" || draft.value === null) return;
     event.preventDefault(); // it ends the typing, and no more
     draft.value = null;
+    judge("");
   };
   return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
-    onInput=${(/** @type {Table} */ { target }) => {
+    aria-invalid=${wrong.value ? "true" : undefined} onInput=${(
+      /** @type {Table} */ { target },
+    ) => {
       draft.value = target.value;
+      if (wrong.value) judge(read(target.value).wrong ?? "");
     }} onChange=${done} onBlur=${() => {
-      draft.value = null;
-    }} ...${rest} />`;
+      if (!wrong.value) draft.value = null;
+    }} ...${rest} />${wrong.value && html`<p class="hint wrong" role="alert">${wrong.value}</p>`}`;
 }
 
 /**
@@ -159,10 +176,7 @@ export function Slider({
     draft.value = null;
     put(now);
   };
-  const typed = (/** @type {string} */ text) => {
-    const given = Number(text.replace(",", "."));
-    if (text.trim() && Number.isFinite(given)) put(given);
-  };
+  const read = numberField({ such: String(step % 1 ? most / 2 : most), large: most >= 1000 });
   const now = draft.value ?? value,
     text = String(Number(now.toPrecision(digits)));
   const [low, high] = log ? [0, 1] : [least, most],
@@ -174,7 +188,7 @@ export function Slider({
   const short = label.length + hint.length < 38;
   return html`<div class="row slider-row">
     <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}
-      <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} put=${typed} /></div>
+      <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} read=${read} put=${put} /></div>
     <input type="range" aria-label=${label} aria-valuetext=${text} min=${low} max=${high} step=${log ? 0.001 : step || (most - least) / 500}
       style=${style} value=${at} onInput=${drag} onChange=${done} onPointerUp=${done} onBlur=${done} />
     ${!short && html`<p class="hint">${hint}</p>`}</div>`;
@@ -231,9 +245,8 @@ export function OptionField({ option, value, put }) {
   if (type === "bool")
     return html`<${Toggle} label=${label} about=${meaning} value=${value} put=${put} />`;
   if (type === "text" || least === undefined) {
-    const typed = (/** @type {string} */ text) =>
-      type === "text" ? put(text) : Number.isFinite(Number(text)) && put(Number(text));
-    return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${typed} />`} />`;
+    const read = type === "text" ? asText : numberField({ such: String(option.default ?? 1) });
+    return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} read=${read} put=${put} />`} />`;
   }
   // Bounds above zero that are decades apart are for equal factors.
   return html`<${Slider} label=${label} value=${value} least=${least} most=${most} log=${least > 0 && most / least > 500} step=${type === "int" ? 1 : 0}
@@ -440,7 +453,7 @@ export function bytes(/** @type {number} */ count) {
 }
 
 /** Return whether panels are sheets that cover the middle of the picture. */
-export const narrow = () => matchMedia("(max-width: 700px)").matches;
+export const narrow = () => matchMedia("(max-width: 700px) and (max-aspect-ratio: 3/2)").matches;
 
 /** Return whether the page is touched: there is no pointer that rests on it. */
 export const touched = () => matchMedia("(hover: none)").matches;

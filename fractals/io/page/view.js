@@ -15,7 +15,7 @@ const MAX_WORKERS = 8,
   MAX_PARTS = 6000;
 const PAUSE = 60; // ms between two layers, while a zoom goes on
 const EASE = 70; // ms in which a zoom has gone 63 % of its way
-const MAGNIFIED = 64; // pixels of the screen that a pixel of a still picture becomes at most
+const MAGNIFIED = 2; // times that a still picture is magnified at most, beyond its own pixels and the window
 const BITS = 50; // of the 53 of a number: pixels that are closer are not told apart
 const WIDEST = 8; // widths of the home view that are shown at most
 const GROUND = "#0b0a0a";
@@ -153,7 +153,8 @@ export class Viewer {
   /** Return the bounds of the length of a pixel. @returns {Point} */
   get bounds() {
     const { facts } = this;
-    if (!facts) return [this.still.pixel / MAGNIFIED, this.still.pixel / this.fit];
+    if (!facts)
+      return [this.still.pixel / MAGNIFIED / Math.max(1, this.fit), this.still.pixel / this.fit];
     const own = this.still.pixel / this.fit;
     if (facts.deep) return [own / facts.nearer, (own * facts.around) / 4];
     const far = Math.max(...this.shown.center.map(Math.abs), 0.1);
@@ -214,12 +215,9 @@ export class Viewer {
       wanted = this.pixel / times;
     this.pixel = Math.max(least, Math.min(most, wanted));
     this.anchor = { at, point: this.under(at) };
-    const end = this.facts && wanted < least;
-    this.say(
-      end
-        ? "This page ends here. The command fractals explore goes on: save the scene, and open it there."
-        : "",
-    );
+    const one = `This page holds one picture of ${this.size.join(" x ")} pixels.`;
+    const on = "The command fractals explore goes on: save the scene, and open it there.";
+    this.say(wanted >= least ? "" : this.facts ? `This page ends here. ${on}` : `${one} ${on}`);
     if (!smooth || matchMedia("(prefers-reduced-motion: reduce)").matches) this.finish();
     this.changed();
   }
@@ -493,8 +491,7 @@ export class Viewer {
     for (const [, part, scale, x, y] of found) {
       const left = Math.round(x),
         top = Math.round(y);
-      context.imageSmoothingEnabled =
-        part.step * scale !== 1 && !(part.bitmap instanceof HTMLImageElement && scale > 3);
+      context.imageSmoothingEnabled = part.step * scale !== 1;
       context.imageSmoothingQuality = scale < 0.7 ? "medium" : "low";
       context.drawImage(
         part.bitmap,

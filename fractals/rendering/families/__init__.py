@@ -78,6 +78,7 @@ class Refinement(Protocol):
 
 
 # Whose images are made by the keys of a table of a scene that the other families do not read
+LARGE_PAGE = 3_000_000  # bytes of a web page, from which its size is told before it is written
 OWN_TABLES = {
     "scatter": "scatter images",
     "display": "scatter images",
@@ -309,7 +310,13 @@ def _write_page(file: BinaryIO, image: Image, options: RenderOptions) -> None:
     except FractalsError as error:
         reason = first_line(error)
         options.on_message(f"the page magnifies one picture, and draws no other places: {reason}")
-    file.write(web_page.page_of(image.scene, image.encode("WEBP"), live, reason))
+    page = web_page.page_of(image.scene, image.encode("WEBP"), live, reason)
+    if live and len(page) > LARGE_PAGE:
+        options.on_message(
+            f"the page has {len(page) / 1e6:.1f} MB, and {len(live) * 4 / 3e6:.1f} MB of it draw "
+            "other places: a file of another format, such as WebP, holds the picture alone"
+        )
+    file.write(page)
 
 
 def load_raw(path: str | Path) -> Any:

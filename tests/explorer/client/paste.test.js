@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { meaningOf, togetherOf } from "../../../fractals/explorer/client/paste.js";
+import { hasNoPlace, meaningOf, togetherOf } from "../../../fractals/explorer/client/paste.js";
 
 const center = ["-0.7453", "0.1127"];
 
@@ -88,4 +88,46 @@ test("parameters of Ultra Fractal are sent with the formulas that are dropped be
   assert.equal(await sent?.text(), "text of b.upr\ntext of a.UFM\ntext of c.ufm");
   assert.equal(togetherOf([a, c]), a);
   assert.equal(togetherOf([]), undefined);
+});
+
+test("numbers have a decimal comma where ; or blanks divide them, and groups of digits", () => {
+  for (const text of [
+    "-0,7453; 0,1127; 1e4",
+    "-0,7453 0,1127 1e4",
+    "−0,7453;0,1127;1 · 10^4".replace("1 · 10^4", "1e4"),
+    "Re: -0,7453; Im: 0,1127; Zoom: 1e4",
+  ])
+    assert.deepEqual(meaningOf(text), { view: { center, zoom: "1e4" } }, text);
+  assert.deepEqual(meaningOf("-1,5; 2"), { view: { center: ["-1.5", "2"] } });
+  assert.deepEqual(meaningOf("-1,0 700"), { view: { center: ["-1", "0"], zoom: "700" } }); // as before
+  for (const text of ["-0.7453, 0.1127, 1,000,000", "-0.7453 0.1127 1'000'000"])
+    assert.deepEqual(meaningOf(text), { view: { center, zoom: "1000000" } }, text);
+  for (const text of ["-0,7453,0,1127", "1,2,3,4 5", "-0,7453; 0,1127; 1; 2"])
+    assert.equal(meaningOf(text), null, text);
+});
+
+test("a line of parameters is a place, or a part of an entry", () => {
+  const view = { center, zoom: "1000" };
+  assert.deepEqual(meaningOf("center=-0.7453/0.1127 magn=1000"), { view });
+  assert.deepEqual(
+    meaningOf("  magn=1000 center=-0.7453/0.1127 angle=30")?.wrong?.slice(0, 32),
+    "This is a part of an entry. Past",
+  );
+  assert.deepEqual(meaningOf('formula = "nope"'), { toml: 'formula = "nope"' });
+});
+
+test("a solid, a flame or an attractor has no places of c", () => {
+  const catalog = {
+    formulas: [
+      { name: "mandelbrot", values: true },
+      { name: "flame", values: false },
+      { name: "buddhabrot", values: false },
+    ],
+  };
+  const shown = (/** @type {any} */ formula, camera = null) =>
+    hasNoPlace({ catalog, placed: { camera }, scene: { formula } });
+  assert.equal(shown({ name: "flame", transforms: [] }), true);
+  assert.equal(shown("mandelbulb", /** @type {any} */ ({})), true);
+  for (const formula of ["mandelbrot", "buddhabrot", { name: "expression", step: "z^2" }])
+    assert.equal(shown(formula), false);
 });

@@ -14,9 +14,11 @@ import {
   Select,
   Slider,
   Still,
+  TextField,
   Thumbnail,
   Toggle,
 } from "../ui.js";
+import { inWords, numberField } from "../written.js";
 import { decimal } from "./scale.js";
 import { Author, byWorkers, KEPT } from "./share.js";
 import { Timeline } from "./timeline.js";
@@ -57,6 +59,7 @@ const RATES = [
   ["60", "60"],
 ];
 const SOUNDS = ".aac,.flac,.m4a,.mp3,.oga,.ogg,.opus,.wav";
+const PIXELS = numberField({ such: "1280", least: 16, most: 4096, whole: true, large: true }); // of a side
 const SMALL = 128; // pixels of the width of a place's picture
 const STORED = "fractals.film"; // what a page that is loaded again goes on with
 const MOST = 60; // places
@@ -159,7 +162,7 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
     if (told.error)
       return void Object.assign(own, {
-        forecast: told.error.message,
+        forecast: inWords(told.error.message),
         leftOut: [],
         known: [],
         ready: false,
@@ -319,14 +322,11 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     }
   }
 
-  const Side = (
-    /** @type {{name: string, index: number}} */ { name, index },
-  ) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
-    onChange=${(/** @type {Table} */ { target }) => {
-      own.size = own.size.with(
-        index,
-        Math.max(16, Math.min(4096, Math.round(Number(target.value) / 2) * 2)),
-      );
+  const Side = (/** @type {{name: string, index: number}} */ { name, index }) =>
+    html`<${TextField} inputmode="numeric" aria-label=${name} value=${own.size[index]} read=${PIXELS} put=${(
+      /** @type {number} */ side,
+    ) => {
+      own.size = own.size.with(index, 2 * Math.round(side / 2));
     }} />`;
 
   function Places() {

@@ -3,6 +3,7 @@ import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../
 import { addCommands, TEXT } from "../keys.js";
 import { kept, observe, SECOND } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
+import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
@@ -121,6 +122,7 @@ const MESSAGE_MS = 6000,
   MOST_MESSAGES = 3;
 const PAUSED = "paused",
   LOST = "lost"; // ids of messages that stay as long as what they tell
+const HIDDEN = "hidden"; // of the message that tells how bars come back
 
 /**
  * Build the user interface over the picture.
@@ -242,6 +244,7 @@ export function mountPanels(explorer) {
   const bars = (shown) => {
     const other = ui.bare === shown;
     ui.bare = !shown;
+    if (shown) dismiss(HIDDEN);
     return other;
   };
 
@@ -253,7 +256,7 @@ export function mountPanels(explorer) {
   /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
    * `id`: of a message that stays until it is dismissed, and replaces the one before it */
   function notify(text, kind = "info", { action, id = `${(count += 1)}` } = {}) {
-    if (/^[a-z]+ /.test(text)) text = text[0].toUpperCase() + text.slice(1); // of the server, whose lines begin as those of the command line
+    text = inWords(text);
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
     ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
     if (id === PAUSED || id === LOST) return;
@@ -464,7 +467,7 @@ export function mountPanels(explorer) {
 
 /** A tap hides the bars or closes the panel; a tap or a click shows the bars; on a full screen they hide while the pointer rests. */
 function hideBars(
-  /** @type {Table} */ { explorer, ui, close },
+  /** @type {Table} */ { explorer, ui, close, notify },
   /** @type {(shown: boolean) => boolean} */ bars,
 ) {
   let waiting = 0,
@@ -477,7 +480,11 @@ function hideBars(
     if (second || (!detail.touch && !ui.bare)) return; // a double tap zooms
     waiting = setTimeout(() => {
       waiting = 0;
-      if (!close()) bars(ui.bare);
+      if (close()) return;
+      bars(ui.bare);
+      if (!ui.bare || kept.get("hid", false)) return;
+      kept.set("hid", true); // once is enough
+      notify("Tap the picture to show the bars again.", "info", { id: HIDDEN });
     }, DOUBLE_MS);
   });
   const moved = () => {
@@ -565,12 +572,23 @@ function paste(/** @type {Table} */ { explorer, notify, upload }) {
       upload(file);
       return;
     }
-    const found = (await import("../paste.js")).meaningOf(text);
+    const { hasNoPlace, meaningOf } = await import("../paste.js"),
+      found = meaningOf(text);
     if (!found)
       notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
+    else if (found.wrong) notify(found.wrong, "error");
     else if (found.file) upload(new File([text], found.file));
-    else if (found.view && explorer.placed?.camera)
-      explorer.open({ scene: { formula: "mandelbrot", view: found.view } });
+    else if (found.view && hasNoPlace(explorer))
+      notify(
+        "The pasted numbers are a place of the complex plane, and this picture has none.",
+        "info",
+        {
+          action: [
+            "Mandelbrot set here",
+            () => explorer.open({ scene: { formula: "mandelbrot", view: found.view } }),
+          ],
+        },
+      );
     else if (found.view) explorer.place(found.view);
     else explorer.open(found);
   });

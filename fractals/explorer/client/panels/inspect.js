@@ -2,6 +2,7 @@
 import { html, useSignalEffect } from "../html.js";
 import { observe } from "../state.js";
 import { Button, copyText, Row, Section, TextField, Toggle, touched } from "../ui.js";
+import { PLACE, pointField } from "../written.js";
 import { whatIs } from "./find.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
@@ -59,33 +60,27 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
       rotation,
     },
   ) {
-    /** @type {[string, string, (text: string) => any][]} */
+    /** @type {[string, string, (text: string) => Read, (value: any) => any][]} */
     const fields = [
       [
         "Center, real part",
         x,
-        (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({
-          center: [text, asked.center[1]],
-        }),
+        PLACE.center,
+        (value) => (/** @type {Table} */ asked) => ({ center: [value, asked.center[1]] }),
       ],
       [
         "Center, imaginary part",
         y,
-        (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({
-          center: [asked.center[0], text],
-        }),
+        PLACE.center,
+        (value) => (/** @type {Table} */ asked) => ({ center: [asked.center[0], value] }),
       ],
-      ["Zoom", zoom, (/** @type {string} */ text) => ({ zoom: text })],
-      ["Picture width", width, (/** @type {string} */ text) => ({ width: text })],
-      [
-        "Rotation in degrees",
-        String(rotation),
-        (/** @type {string} */ text) => ({ rotation: Number(text.replace("°", "")) }),
-      ],
+      ["Zoom", zoom, PLACE.zoom, (value) => ({ zoom: value })],
+      ["Picture width", width, PLACE.width, (value) => ({ width: value })],
+      ["Rotation in degrees", String(rotation), PLACE.rotation, (value) => ({ rotation: value })],
     ];
     return html`${fields.map(
-      ([label, value, view]) => html`<${Row} key=${label} label=${label}
-      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${value} put=${(/** @type {string} */ text) => explorer.place(view(text.trim().replaceAll("−", "-")))} />`} />`,
+      ([label, text, read, view]) => html`<${Row} key=${label} label=${label}
+      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${text} read=${read} put=${(/** @type {any} */ value) => explorer.place(view(value))} />`} />`,
     )}
       <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
   }
@@ -96,18 +91,9 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
       html`<${Row} label=${label} control=${(
         /** @type {string} */ id,
       ) => html`<${TextField} id=${id} class="mono"
-      value=${space[name].map((/** @type {number} */ part) => Number(part.toPrecision(7))).join(", ")} put=${(
-        /** @type {string} */ text,
-      ) => {
-        const numbers = text
-          .replaceAll("−", "-")
-          .split(/[\s,;]+/)
-          .filter(Boolean)
-          .map(Number);
-        if (numbers.length === 3 && numbers.every(Number.isFinite))
-          explorer.changeIn("camera", { [name]: numbers });
-        else notify(`${label}: three numbers, such as 1.5, -2, 0.8`, "error");
-      }} />`} />`;
+      value=${space[name].map((/** @type {number} */ part) => Number(part.toPrecision(7))).join(", ")} read=${pointField} put=${(
+        /** @type {number[]} */ numbers,
+      ) => explorer.changeIn("camera", { [name]: numbers })} />`} />`;
     return html`${field("Position", "position")}${field("Looks at", "target")}`;
   }
 

@@ -4,8 +4,11 @@ import { observe } from "../state.js";
 import { Button, Card, FileButton, TextField, Thumbnail } from "../ui.js";
 import { Road } from "./road.js";
 
+const ALL = "All";
+const GROUPS = [ALL, "Flat", "Deep", "Points", "Solids"]; // of `catalog.scenes`
+
 export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, upload }) {
-  const own = observe({ wanted: "" });
+  const own = observe({ wanted: "", group: ALL });
   const choose = (/** @type {string} */ name, /** @type {Event} */ { currentTarget }) => {
     history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
     const before = explorer.placed?.frame;
@@ -27,11 +30,19 @@ export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, u
     onInput=${(/** @type {Table} */ { target }) => {
       own.wanted = target.value;
     }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
-  const fits = (/** @type {string} */ title) =>
-    title.toLowerCase().includes(own.wanted.trim().toLowerCase());
+  const fits = (/** @type {Table} */ { title, group }) =>
+    title.toLowerCase().includes(own.wanted.trim().toLowerCase()) &&
+    [ALL, group].includes(own.group);
   const View = () =>
-    html`<${Road} at="gallery" open=${open} /><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map(
-      (/** @type {Table} */ { name, title }) => html`<li key=${name} hidden=${!fits(title)}>
+    html`<${Road} at="gallery" open=${open} /><div class="chips" role="group" aria-label="Kinds of scenes">${GROUPS.map(
+      (group) =>
+        html`<${Button} key=${group} label=${group} kind="chip-button" aria-pressed=${String(own.group === group)} onClick=${() => {
+          own.group = group;
+        }} />`,
+    )}</div><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map(
+      (
+        /** @type {Table} */ { name, title, group },
+      ) => html`<li key=${name} hidden=${!fits({ title, group })}>
     <${Card} title=${title} onClick=${(/** @type {Event} */ event) => choose(name, event)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
     <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`,
     )}</ul>`;

@@ -16,6 +16,7 @@ import {
   TextField,
   Toggle,
 } from "../ui.js";
+import { inWords, numberField } from "../written.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
@@ -120,6 +121,7 @@ const FORMATS = [
   ["tiff", "TIFF"],
   ["html", "HTML"],
 ];
+const PIXELS = numberField({ such: "1920", least: 1, most: 32_768, whole: true, large: true }); // of a side of a file
 const LOUPE = 308; // CSS pixels
 const RAW = [
   ["npz", "NumPy"],
@@ -143,6 +145,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     };
   const own = observe({
     size: /** @type {any[]|null} */ (null),
+    wrong: [false, false], // whether a side is no number of pixels
     samples: "2",
     format: "png",
     keep: false,
@@ -154,6 +157,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     file: /** @type {Table|null} */ (null),
   }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
   let job = /** @type {Table|null} */ (null);
+  const focus = (/** @type {any} */ link) => link?.focus(); // once: a function of each rendering would be called again
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
   const format = () => {
@@ -182,7 +186,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
         `About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.${byWorkers(workers)}`,
       );
     } catch (error) {
-      tell(error.message);
+      tell(inWords(error.message));
     }
   }
   async function draw() {
@@ -257,9 +261,13 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
 
   const Side = (
     /** @type {{name: string, index: number, size: number[]}} */ { name, index, size },
-  ) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
-    onInput=${(/** @type {Table} */ { target }) => {
-      own.size = size.with(index, Number(target.value));
+  ) =>
+    html`<${TextField} inputmode="numeric" aria-label=${name} value=${size[index]} read=${PIXELS} told=${(
+      /** @type {boolean} */ wrong,
+    ) => {
+      own.wrong = own.wrong.with(index, wrong);
+    }} put=${(/** @type {number} */ side) => {
+      own.size = size.with(index, side);
     }} />`;
 
   function View() {
@@ -274,7 +282,6 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     });
     const size = own.size ?? seen(),
       { file } = own;
-    const focus = (/** @type {any} */ link) => link?.focus();
     return html`<div class="stack"><${Road} at="export" open=${open} />
       <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(
         ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
@@ -326,7 +333,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
       ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
-      <div class="actions"><${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} /></div>
+      <div class="actions"><${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told) || own.wrong.includes(true)} onClick=${draw} /></div>
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
       <div class="stack" aria-live="polite">${
         file &&

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { dome, onDome } from "../points.js";
 import { observe } from "../state.js";
 import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
+import { numberField } from "../written.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
 /** @type {Record<string, any[]>} */
@@ -23,6 +24,9 @@ const CAMERA = {
   roll: [0, 360],
   ray_step: [0.2, 1],
 };
+const DISTANCE = numberField({ such: "2.5 or auto", positive: true });
+/** Read the distance at which a camera is sharp; none: it finds one. @param {string} text @returns {Read} */
+const focusOf = (text) => (/^\s*(auto)?\s*$/i.test(text) ? { value: undefined } : DISTANCE(text));
 const SKY = ["Horizon", "Zenith", "Ground"];
 const SPEED = 700; // thousandths of the distance to the nearest surface that a flight takes a second
 const LENS = 0.01; // of a camera that gets a focus, and has none
@@ -210,11 +214,7 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
     if (!isSolid(explorer)) return null;
     const values = valuesOf(explorer, "Camera", "camera"),
       known = explorer.catalog.schema.$defs.Camera.properties;
-    const focus = (/** @type {string} */ text) => {
-      const given = Number(text.replace(",", "."));
-      if (!text.trim() || text.trim() === "auto") camera({ focus: undefined });
-      else if (given > 0) camera({ focus: given });
-    };
+    const focus = (/** @type {number|undefined} */ distance) => camera({ focus: distance });
     return html`<${Section} title="Camera">
       <div class="line"><${Button} label="Fly" aria-pressed=${String(explorer.flying)} title="W A S D fly, Q and E go down and up; a drag looks around (Shift+F)" onClick=${() => {
         explorer.flying = !explorer.flying;
@@ -223,7 +223,7 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
           own.aiming = !own.aiming;
         }} /></div>
       <p class="hint">${explorer.flying ? "W A S D or the pad fly, as fast as the surface is far; a drag looks around." : "A drag goes around the solid; W A S D fly."}</p>
-      <${Row} label="Focus" hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} put=${focus} />`} />
+      <${Row} label="Focus" hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} read=${focusOf} put=${focus} />`} />
       ${Object.entries(CAMERA).map(([name, range]) => html`<${Field} key=${name} explorer=${explorer} table="Camera" part="camera" name=${name} range=${range} />`)}
       <${Toggle} label="Panorama" value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} /><//>`;
   }

@@ -2,6 +2,7 @@
 import { html, useSignal } from "../html.js";
 import { paintsOf } from "../paints.js";
 import { Button, Select, TextField, whileHeld, words } from "../ui.js";
+import { ANY } from "../written.js";
 import { coloringName, coloringOf, shownPalette } from "./colors.js";
 import { curveAt, heightOf, rangeOf, traced, valueAt } from "./curves.js";
 import { Ease, Graph } from "./graph.js";
@@ -272,10 +273,7 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     picked.value = [index, Math.min(which, left - 1)]; // the focus stays here
     change(index, tracks[index].points.toSpliced(which, 1));
   };
-  const typed = (/** @type {string} */ text) => {
-    const value = Number(text.replace(",", "."));
-    if (text.trim() && Number.isFinite(value)) choose(bounded(of, value));
-  };
+  const typed = (/** @type {number} */ value) => choose(bounded(of, value));
   const paletteOf = (/** @type {any} */ value) =>
     typeof value === "string"
       ? catalog.palettes.find((/** @type {Table} */ { name }) => name === value)
@@ -325,7 +323,7 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
         point &&
         typeof point[1] === "number" &&
         html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>
-        <${TextField} id="track-value" class="number" inputmode="decimal" value=${String(point[1])} put=${typed} /></div></div>`
+        <${TextField} id="track-value" class="number" inputmode="decimal" value=${String(point[1])} read=${ANY} put=${typed} /></div></div>`
       }
       ${index === of && point && key > 0 && html`<${Ease} label="The value comes here" value=${point[2]} put=${ease} />`}</div>`,
     )}

@@ -4,6 +4,7 @@ import { html } from "../html.js";
 import { cornersOf, dragged, FINAL, ORIGIN, transformsOf, UNIT, withTransform } from "../points.js";
 import { observe } from "../state.js";
 import { Button, Row, Section, Select, Slider, TextField, whileHeld, words } from "../ui.js";
+import { ANY } from "../written.js";
 
 const NAMES = ["Middle", "End of x", "End of y"],
   NUMBERS = ["a", "b", "c", "d", "e", "f"];
@@ -191,10 +192,8 @@ export function transformsTool({ explorer, canvas }) {
         });
       else replace(list.toSpliced(Number(key), 1));
     };
-    const typed = (/** @type {number} */ k) => (/** @type {string} */ text) => {
-      if (text.trim() && Number.isFinite(Number(text)))
-        put({ affine: affine.with(k, Number(text)) });
-    };
+    const typed = (/** @type {number} */ k) => (/** @type {number} */ value) =>
+      put({ affine: affine.with(k, value) });
     const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) =>
       html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
     return html`<${Section} title="Transforms">
@@ -208,7 +207,7 @@ export function transformsTool({ explorer, canvas }) {
         <div class="line"><${Button} label="Duplicate" kind="quiet" onClick=${add} /><${Button} label="Remove" kind="quiet" disabled=${key !== FINAL && count < 2} onClick=${remove} />
           ${!formula().final && html`<${Button} label="Final transform" kind="quiet" title="It moves points where they are plotted, and only there" onClick=${() => explorer.change({ formula: { ...formula(), transforms: list, final: { variations: { linear: 1 } } } })} />`}</div>
         ${key !== FINAL && share("weight", 1, 4)}${share("color", 0)}${share("color_speed", 0.5)}${key !== FINAL && share("opacity", 1)}
-        <div class="numbers" role="group" aria-label="Affine map">${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} put=${typed(k)} />`} />`)}</div><//>
+        <div class="numbers" role="group" aria-label="Affine map">${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
       <${Variations} transform=${transform} />`;
   }
   return { Handles, Fields, Dragged };

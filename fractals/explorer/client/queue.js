@@ -1,0 +1,116 @@
+/**
+ * What is asked for and not placed yet: one view in flight, and one that is wished for.
+ *
+ * Moves that follow each other are one move. Where undo returns to in the middle of it is not drawn: it is told from the
+ * frame before by the part of the move until there, which is what would have been sent.
+ */
+import { merged } from "./frames.js";
+
+/** @typedef {import("./frames.js").Move} Move */
+/** @typedef {import("./history.js").State} State */
+/** @typedef {{state: State, move: Move|null}} After a state of undo: where an entry ends, moved */
+
+export class Queue {
+  /** @type {Table[]} */ entries = []; // what has not been sent: {move}, {size}, {state}, {open}, each perhaps with `after`
+  /** @type {Table|null} */ flight = null; // the `view` or `open` that is not answered: an entry, with its id
+
+  /** @param {(after: After) => void} fill a state that is told from what is placed now */
+  constructor(fill) {
+    this.fill = fill;
+  }
+
+  /** What is not placed yet, in its order. */
+  get asked() {
+    return this.flight ? [this.flight, ...this.entries] : this.entries;
+  }
+  /** Whether a scene is wanted that is not placed yet. */
+  get opening() {
+    return this.asked.some(({ open }) => open);
+  }
+
+  /** Note a state: where all that is asked for leads. @param {State} state */
+  note(state) {
+    this.#tell(this.asked.at(-1), { state, move: null });
+  }
+
+  /** Add a move; it joins the one before, if that is not sent yet. @param {Move} move @param {string} stage */
+  move(move, stage) {
+    const last = this.entries.at(-1),
+      whole = last?.move && merged(last.move, move);
+    if (whole && this.#hand(last)) Object.assign(last, { move: whole, stage });
+    else this.entries.push({ move, stage });
+  }
+
+  /** Add a scene; what leads to the view that is left is not drawn. @param {Table} entry */
+  open(entry) {
+    this.#leave(true);
+    this.entries.push(entry);
+  }
+
+  /** Add a state of undo, in place of what is not sent yet. @param {State} state */
+  show(state) {
+    this.#leave(false);
+    if (this.asked.at(-1)?.state !== state) this.entries.push({ state });
+  }
+
+  /** Forget all; nothing leads to the states that are returned. @returns {State[]} */
+  fail() {
+    const never = this.asked.flatMap(({ after }) => after ?? []);
+    this.entries = [];
+    this.flight = null;
+    return never.map(({ state }) => state);
+  }
+
+  /** Remove what a newer wish makes needless, the last first. @param {boolean} sized whether the wish has the new size */
+  #leave(sized) {
+    for (let last = this.entries.at(-1); last; last = this.entries.at(-1)) {
+      if (last.move ? !this.#hand(last) : last.after || (last.size && !sized)) return;
+      this.entries.pop();
+    }
+  }
+
+  /** Tell the states at the end of the last entry, a move, from the entry before it.
+   * @param {Table} last @returns {boolean} false: one move can't say it */
+  #hand(last) {
+    const handed = (last.after ?? []).map((/** @type {After} */ { state, move }) => ({
+      state,
+      move: joined(last.move, move),
+    }));
+    if (handed.some((/** @type {After} */ { move }) => !move)) return false;
+    delete last.after;
+    const before = this.asked.at(-2);
+    for (const each of handed) this.#tell(before, each);
+    return true;
+  }
+
+  /** Tell a state from where an entry ends. @param {Table|undefined} entry @param {After} after */
+  #tell(entry, after) {
+    if (!entry) this.fill(after);
+    else if (!entry.state || !this.#beside(entry.state, after)) (entry.after ??= []).push(after);
+  }
+
+  /** Tell a state from another one. @param {State} known @param {After} after @returns {boolean} whether that can be */
+  #beside(known, { state, move }) {
+    const whole = (/** @type {Move|null|undefined} */ first) =>
+      first ? joined(first, move) : move;
+    if (known.scene) {
+      const moved = whole(known.move);
+      if (known.move && !moved) return false;
+      const { frame, scene, origin, entry } = known;
+      Object.assign(state, { frame, scene, origin, entry, ...(moved && { move: moved }) });
+      return true;
+    }
+    for (const { after } of this.asked) {
+      const found = after?.find((/** @type {After} */ each) => each.state === known);
+      if (!found) continue;
+      const moved = whole(found.move);
+      if (found.move && !moved) return false;
+      after.push({ state, move: moved });
+      return true;
+    }
+    return false;
+  }
+}
+
+/** @param {Move} first @param {Move|null} second @returns {Move|null} null: one move can't say it */
+const joined = (first, second) => (second ? merged(first, second) : first);

@@ -1,0 +1,153 @@
+/** Numbers as people write them, and in words what is wrong with others. */
+
+const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const COMMA = /^[+-]?\d*,\d+(?:e[+-]?\d+)?$/i; // the decimal comma of most languages
+const GROUPED = /^[+-]?[1-9]\d{0,2}(?:[,'’_\s]\d{3})+(?:\.\d*)?(?:e[+-]?\d+)?$/i; // 1,000,000.5
+const DOTTED = /^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}(?:,\d*)?$/; // 1.000.000,5
+const MOST_EXPONENT = 1_000_000, // of a decimal number that the server takes
+  MOST_SCALE = 20_000; // exponent of a zoom or a width
+
+/** Return a text with the signs that programs read: "− 3 × 10^5" -> "-3e5". */
+export const typeset = (/** @type {string} */ text) =>
+  text
+    .trim()
+    .replaceAll("−", "-")
+    .replace(/^([+-])\s+/, "$1")
+    .replace(/\s*[×·]\s*10\^/g, "e");
+
+/** Return the number of a text as "-1000.5e3", or "". @param {string} text
+ * @param {boolean} [large] whether "1,000" is a thousand, as the page writes it, and no decimal comma */
+export function plainOf(text, large = false) {
+  const given = typeset(text).replace(/^\+/, "");
+  if (PLAIN.test(given)) return given;
+  const grouped = GROUPED.test(given);
+  if (COMMA.test(given) && !(large && grouped)) return given.replace(",", ".");
+  if (grouped) return given.replace(/[,'’_\s]/g, "");
+  return DOTTED.test(given) ? given.replaceAll(".", "").replace(",", ".") : "";
+}
+
+/** Return the power of ten of a number's first digit, about. @param {string} plain */
+function exponentOf(plain) {
+  const [mantissa, exponent = "0"] = plain.toLowerCase().split("e"),
+    [whole] = mantissa.replace("-", "").split(".");
+  return Number(exponent) + Math.max(0, whole.length - 1);
+}
+
+/**
+ * Return a function that reads a field of a number: `{value}`, or what is `wrong`.
+ * @param {{such: string, least?: number, most?: number, positive?: boolean, exponent?: number, whole?: boolean, large?: boolean, unit?: RegExp}} kind
+ * `such`: numbers that are right; `exponent`: the largest; `large`: as of `plainOf`; `unit`: what may follow the number
+ * @returns {(text: string) => {value?: string, wrong?: string}} `value` has all digits
+ */
+export function decimalField({
+  such,
+  least = -Infinity,
+  most = Infinity,
+  positive = false,
+  exponent = MOST_EXPONENT,
+  whole = false,
+  large = false,
+  unit = /$/,
+}) {
+  const kind = whole ? "a whole number" : "a number";
+  const range =
+    least > -Infinity
+      ? ` from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}`
+      : positive
+        ? " above 0"
+        : "";
+  const wrong = `Type ${kind}${range}, such as ${such}.`;
+  return (text) => {
+    const value = plainOf(text.trim().replace(unit, ""), large);
+    if (!value) return { wrong };
+    if (Math.abs(exponentOf(value)) > exponent) {
+      const most = exponent.toLocaleString("en");
+      return { wrong: `Exponents go from -${most} to ${most}.` };
+    }
+    if (positive && (value.startsWith("-") || !/[1-9]/.test(value.split(/e/i)[0])))
+      return { wrong };
+    const rough = Number(value);
+    if (rough < least || rough > most || (whole && !Number.isInteger(rough))) return { wrong };
+    return { value };
+  };
+}
+
+/** Return a function that reads a field of a number of 15 digits.
+ * @param {Parameters<typeof decimalField>[0]} kind @returns {(text: string) => {value?: number, wrong?: string}} */
+export function numberField(kind) {
+  const read = decimalField(kind);
+  return (text) => {
+    const { value, wrong } = read(text);
+    if (value === undefined) return { wrong };
+    return Number.isFinite(Number(value))
+      ? { value: Number(value) }
+      : { wrong: `Type a smaller number, such as ${kind.such}.` };
+  };
+}
+
+/** Read a point of space: "1.5, -2, 0.8" or "1,5; -2; 0,8".
+ * @param {string} text @returns {{value?: number[], wrong?: string}} */
+export function pointField(text) {
+  const given = typeset(text);
+  const parts = given.includes(";")
+    ? given.split(";")
+    : given.split(/\s*,\s+|\s+/).length === 3
+      ? given.split(/\s*,\s+|\s+/)
+      : given.split(",");
+  const value = parts.map((part) => Number(plainOf(part) || NaN));
+  return value.length === 3 && value.every(Number.isFinite)
+    ? { value }
+    : { wrong: "Type three numbers, such as 1.5, -2, 0.8." };
+}
+
+/** How the fields of a place are read. */
+export const PLACE = {
+  center: decimalField({ such: "-0.75 or 3e-6" }),
+  zoom: decimalField({
+    such: "250 or 1e12",
+    positive: true,
+    exponent: MOST_SCALE,
+    large: true,
+    unit: /\s*[x×]$/i,
+  }),
+  width: decimalField({ such: "0.01 or 3e-6", positive: true, exponent: MOST_SCALE }),
+  rotation: numberField({ such: "30", least: -360, most: 360, unit: /\s*°$/ }),
+};
+export const ANY = numberField({ such: "0.5" });
+
+/** What fields are called that messages of the server name by their keys. */
+const FIELDS = /** @type {Record<string, string>} */ ({
+  "view.center.0": "Center, real part",
+  "view.center.1": "Center, imaginary part",
+  "view.width": "Picture width",
+  "size.0": "Width in pixels",
+  "size.1": "Height in pixels",
+  supersampling: "Samples a pixel",
+  "iteration.max_iterations": "Limit of iterations",
+});
+const LISTS = /** @type {Record<string, string>} */ ({
+  formulas: "Formula",
+  variations: "Formula",
+  palettes: "Color",
+  colorings: "Color",
+  scenes: "Gallery",
+});
+const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
+const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
+const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
+
+/** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
+export function inWords(/** @type {string} */ line) {
+  const [found, key = ""] = KEY.exec(line) ?? [""];
+  const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
+  const text = (found ? name + line.slice(found.length) : line)
+    .replace(LIST, (_, list) => (list in LISTS ? `the panel ${LISTS[list]} has all` : "see Help"))
+    .replace(KEYWORD, (whole, word) => (word ? word.replaceAll("_", " ") : whole));
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Return the last word of a key that is no number: "color.layers.0.blend" -> "blend"; of a name's table, the table. */
+function lastOf(/** @type {string} */ key) {
+  const parts = key.split(".").filter((part) => !/^\d+$/.test(part) && part !== "name");
+  return (parts.at(-1) ?? "").replaceAll("_", " ");
+}

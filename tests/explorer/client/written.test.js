@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  ANY,
+  decimalField,
+  inWords,
+  numberField,
+  PLACE,
+  plainOf,
+  pointField,
+} from "../../../fractals/explorer/client/written.js";
+
+const ODD = [
+  "",
+  " ",
+  "abc",
+  "-",
+  "+",
+  ".",
+  ",",
+  "e5",
+  "1e",
+  "1e99999999",
+  "1e-99999999",
+  "--1",
+  "1..2",
+  "1,2,3,4",
+  "0x10",
+  "NaN",
+  "Infinity",
+  "1/3",
+  "z^2",
+  "½",
+  "１２",
+  "<b>1</b>",
+  "1 2",
+  "1_0",
+];
+const PIXELS = numberField({ such: "1920", least: 1, most: 32_768, whole: true, large: true });
+const FIELDS = { ...PLACE, any: ANY, point: pointField, pixels: PIXELS };
+
+test("numbers are read as people write them", () => {
+  for (const [given, plain] of [
+    ["-0.7453", "-0.7453"],
+    ["−0,7453", "-0.7453"],
+    ["+ 2", "2"],
+    [",5", ".5"],
+    ["3 × 10^12", "3e12"],
+    ["1e-1000", "1e-1000"],
+    ["1,000,000", "1000000"],
+    ["1'000'000.5", "1000000.5"],
+    ["1 000 000", "1000000"],
+    ["1\u202f000\u202f000", "1000000"],
+    ["1.000.000,5", "1000000.5"],
+    ["1,000", "1.000"],
+  ])
+    assert.equal(plainOf(given), plain, given);
+  assert.equal(plainOf("2,985", true), "2985"); // as the status line writes it
+  assert.equal(plainOf("0,985", true), "0.985");
+  const digits = `-0.${"74364388703715870475".repeat(50)}`;
+  assert.equal(plainOf(digits), digits);
+});
+
+test("every field says in words what is wrong with odd values, and takes the values that it names", () => {
+  for (const [name, read] of Object.entries(FIELDS)) {
+    for (const odd of ODD) {
+      const { value, wrong } = read(odd);
+      assert.equal(value, undefined, `${name}: ${odd}`);
+      assert.match(String(wrong), /^[A-Z][\w\s,.°'-]*\.$/, `${name}: ${odd}`);
+      assert.doesNotMatch(String(wrong), /[a-z]\.[a-z]|_|\(/, `${name}: ${odd}`);
+    }
+    const examples = /such as (.*)\.$/.exec(String(read("abc").wrong))?.[1] ?? "";
+    for (const such of name === "point" ? [examples] : examples.split(" or "))
+      assert.notEqual(read(such).value, undefined, `${name}: ${such}`);
+  }
+});
+
+test("fields know their ranges", () => {
+  for (const odd of ["0", "-1", "0.0e5", "-1e-5000"]) assert.ok(PLACE.zoom(odd).wrong, odd);
+  assert.equal(PLACE.zoom("1e20001").wrong, "Exponents go from -20,000 to 20,000.");
+  assert.deepEqual(PLACE.zoom("3x"), { value: "3" });
+  assert.deepEqual(PLACE.zoom("1,000,000"), { value: "1000000" });
+  assert.deepEqual(PLACE.zoom("1e-5000"), { value: "1e-5000" });
+  assert.deepEqual(PLACE.width("1,5"), { value: "1.5" });
+  assert.deepEqual(PLACE.rotation("−30°"), { value: -30 });
+  assert.equal(PLACE.rotation("361").wrong, "Type a number from -360 to 360, such as 30.");
+  for (const odd of ["0", "1e9", "2.5", "-3", "32769"])
+    assert.equal(PIXELS(odd).wrong, "Type a whole number from 1 to 32,768, such as 1920.", odd);
+  assert.deepEqual(PIXELS("4,961"), { value: 4961 });
+  assert.equal(ANY("1e400").wrong, "Type a smaller number, such as 0.5.");
+  assert.ok(decimalField({ such: "1" })("1e1000001").wrong);
+  for (const given of ["1.5, -2, 0.8", "1,5; -2; 0,8", "1.5 −2 .8", "1.5,-2,0.8", "1,5, -2, 0,8"])
+    assert.deepEqual(pointField(given), { value: [1.5, -2, 0.8] }, given);
+});
+
+test("lines of the server are in words of the page", () => {
+  for (const [line, words] of [
+    ["view.zoom: 'abc' is not a decimal number", "Zoom: 'abc' is not a decimal number"],
+    ["export.size.0: '0' is not 1 or more", "Width in pixels: '0' is not 1 or more"],
+    ["size.1: '0' is not 1 or more", "Height in pixels: '0' is not 1 or more"],
+    [
+      "formula.name: unknown formula 'nope'; fractals.names('formulas') shows all",
+      "Formula: unknown formula 'nope'; the panel Formula has all",
+    ],
+    ["color.layers.0.blend: 'x' is no blend", "Blend: 'x' is no blend"],
+    ["iteration.max_iterations: 'x' is no number", "Limit of iterations: 'x' is no number"],
+    ["a relief has no heights: leave heights= out", "A relief has no heights: leave heights out"],
+    ["'a.b: size= is kept' is yours", "'a.b: size= is kept' is yours"],
+    ["the connection is lost", "The connection is lost"],
+  ])
+    assert.equal(inWords(line), words);
+});
