@@ -115,6 +115,12 @@ def test_a_parameter_gives_what_its_number_in_the_text_gives():
         assert np.array_equal(of_parameter.planes[plane], values), plane
 
 
+@pytest.mark.parametrize("formula", ["clifford", "flame", "buddhabrot", "mandelbulb"])
+def test_images_of_other_families_have_no_double_double_numbers(formula):
+    with pytest.raises(OptionError, match="for escape time only: leave precision= out"):
+        fractals.render(formula=formula, precision="double-double", size=(8, 6), on_message=str)
+
+
 def test_shortcuts_change_no_count():
     with_them, without = (
         fractals.compute(
