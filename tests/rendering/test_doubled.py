@@ -115,6 +115,13 @@ def test_a_parameter_gives_what_its_number_in_the_text_gives():
         assert np.array_equal(of_parameter.planes[plane], values), plane
 
 
+def test_decimals_that_a_center_lacks_are_told():
+    said = []
+    keys = {"formula": "spider", "width": "1e-18", "size": (8, 6), "max_iterations": 50}
+    fractals.render(center=["-0.12", "0.7"], device="python", on_message=said.append, **keys)
+    assert any("the center has 18 decimals fewer than this width requires" in line for line in said)
+
+
 @pytest.mark.parametrize("formula", ["clifford", "flame", "buddhabrot", "mandelbulb"])
 def test_images_of_other_families_have_no_double_double_numbers(formula):
     with pytest.raises(OptionError, match="for escape time only: leave precision= out"):
