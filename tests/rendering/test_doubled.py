@@ -274,8 +274,8 @@ def test_a_formula_that_branches_has_no_form_in_it():
 
 
 def test_raw_numbers_are_colored_and_measured_like_any_other():
-    keys = {**DEEP, "center": ["-1.5", "0.01"], "max_iterations": 60}
-    deep = scene("spider", **keys, size=SIZE)
+    center = ["-1.5000000000000000000001", "0.0100000000000000000001"]  # with all decimals
+    deep = scene("spider", **{**DEEP, "center": center}, max_iterations=60, size=SIZE)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         raw = fractals.compute(deep, device="cpu")
