@@ -34,7 +34,7 @@ def warnings_of(scene: Scene, parts: Sequence[FilmPart], framed: bool) -> list[s
 
 
 def _missing_digits(scene: Scene, parts: Sequence[FilmPart]) -> int:
-    """Return how many decimals the center of the deepest view lacks, if that is a deep view.
+    """Return how many decimals the center of the deepest view lacks, beyond float64.
 
     Where float64 tells samples apart, a center means its digits, as it does in a picture. None are
     lacking of a center of whole numbers, such as 0 + 1i: it is meant exactly.
@@ -47,7 +47,8 @@ def _missing_digits(scene: Scene, parts: Sequence[FilmPart]) -> int:
     missing = missing_decimals(given, deepest.width / scene.image.size[0])
     if not missing or all(decimals_of(part) <= 0 for part in given):
         return 0
-    return missing if make_plan(with_view(scene, deepest)).deep else 0
+    planned = make_plan(with_view(scene, deepest))
+    return missing if planned.deep or planned.doubled else 0
 
 
 def _is_at(center: Sequence[str], place: FilmView) -> bool:

@@ -230,7 +230,7 @@ class EscapePlanes(Hints, RawData, metaclass=Hinting):
 
     @property
     def precision(self) -> Literal["float64", "float32"]:
-        """Return the number type that was iterated in."""
+        """Return the type of the raw numbers; those of double-double numbers are the high parts."""
         self.check(counts=False)
         return "float32" if self.z.dtype.itemsize == 8 else "float64"
 

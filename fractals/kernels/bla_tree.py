@@ -172,8 +172,8 @@ def make_tree_body(target, formula, curved):
                 m = 1 + i * step
                 entry = few(orbit, m, radius_squared, largest_c)
                 for k in range(FEW, step, FEW):
-                    part = few(orbit, m + k, radius_squared, largest_c)
-                    entry = joined(entry, part, largest_c)
+                    later = few(orbit, m + k, radius_squared, largest_c)
+                    entry = joined(entry, later, largest_c)
                 put(tree, levels[0] + i, entry, has_c)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 i = (ends[k] - 1) >> LOWEST_LEVEL

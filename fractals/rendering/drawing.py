@@ -228,7 +228,7 @@ def _open_plan(
         options.on_message(plan.layers.note)
     if iterates and (note := noise_note(plan)):
         options.on_message(note)
-    if plan.deep and (missing := missing_digits(plan)):
+    if (plan.deep or plan.doubled) and (missing := missing_digits(plan)):
         options.on_message(digits_note(missing, "this width"))
     return plan, backend
 

@@ -69,6 +69,17 @@ def chosen(
     return ("float64", "") if _problem_of(formula) else (DOUBLED, why)
 
 
+def single_type(scene: Scene, usual: str) -> str:
+    """Return the number type of an image that has no form in double-double numbers.
+
+    `usual` is the type that "auto" means. Raises `OptionError`: the scene asks for double-double.
+    """
+    given = scene.iteration.precision
+    if given == DOUBLED:
+        raise OptionError("double-double numbers are for escape time only: leave precision= out")
+    return usual if given == "auto" else given
+
+
 def _problem_of(formula: Formula) -> str:
     from fractals.kernels.doubled.orbit import problem_of  # few pictures need it
 

@@ -22,6 +22,7 @@ from fractals.io.png import strip_rows
 from fractals.io.raw_data import Axes, axes_of, view_facts
 from fractals.kernels.elementary import exp, sincos
 from fractals.kernels.random import MASK
+from fractals.rendering.number_types import single_type
 from fractals.rendering.plan import Keeps
 from fractals.rendering.stores.sums import PictureSums
 from fractals.scatter import estimate as kernels
@@ -141,9 +142,7 @@ class ScatterPlan:
 
         Small cells of a Buddhabrot need float64.
         """
-        given = self.scene.iteration.precision
-        usual = "float64" if self.orbits else "float32"
-        return usual if given == "auto" else given
+        return single_type(self.scene, "float64" if self.orbits else "float32")
 
     @property
     def orbits(self) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fractals.backends.python import PythonBackend
 from fractals.color.palette import linear_of, load
 from fractals.errors import OptionError, SceneError, to_install
+from fractals.rendering.number_types import single_type
 from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene
 from fractals.scene.picture import View
@@ -428,15 +429,12 @@ def _check_keys(scene: Scene, solid: Solid) -> None:
 def _precision(plan: SolidPlan) -> str:
     """Return the number type: float32 where it resolves a pixel of what is nearest.
 
-    `OptionError`: float64 does not, either.
+    `OptionError`: float64 does not, either; or the scene asks for double-double numbers.
     """
-    given = plan.scene.iteration.precision
     bits = 53 + math.ceil(math.log2(plan.least_clearance / plan.clearance))
     if bits > 53:
         raise OptionError(
             f"the camera is so near the surface that {bits} bits are needed, and float64 has 53: "
             "move it away, or give a smaller size="
         )
-    if given != "auto":
-        return given
-    return "float32" if bits <= 24 else "float64"
+    return single_type(plan.scene, "float32" if bits <= 24 else "float64")

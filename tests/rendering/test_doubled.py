@@ -115,6 +115,19 @@ def test_a_parameter_gives_what_its_number_in_the_text_gives():
         assert np.array_equal(of_parameter.planes[plane], values), plane
 
 
+def test_decimals_that_a_center_lacks_are_told():
+    said = []
+    keys = {"formula": "spider", "width": "1e-18", "size": (8, 6), "max_iterations": 50}
+    fractals.render(center=["-0.12", "0.7"], device="python", on_message=said.append, **keys)
+    assert any("the center has 18 decimals fewer than this width requires" in line for line in said)
+
+
+@pytest.mark.parametrize("formula", ["clifford", "flame", "buddhabrot", "mandelbulb"])
+def test_images_of_other_families_have_no_double_double_numbers(formula):
+    with pytest.raises(OptionError, match="for escape time only: leave precision= out"):
+        fractals.render(formula=formula, precision="double-double", size=(8, 6), on_message=str)
+
+
 def test_shortcuts_change_no_count():
     with_them, without = (
         fractals.compute(
@@ -261,8 +274,8 @@ def test_a_formula_that_branches_has_no_form_in_it():
 
 
 def test_raw_numbers_are_colored_and_measured_like_any_other():
-    keys = {**DEEP, "center": ["-1.5", "0.01"], "max_iterations": 60}
-    deep = scene("spider", **keys, size=SIZE)
+    center = ["-1.5000000000000000000001", "0.0100000000000000000001"]  # with all decimals
+    deep = scene("spider", **{**DEEP, "center": center}, max_iterations=60, size=SIZE)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         raw = fractals.compute(deep, device="cpu")

@@ -47,6 +47,8 @@ OTHERS = (
         "gauss_map",
     ),
 )
+# A formula with a parameter, of which the step computes other numbers
+PARAMETER = {"step": "z^2 + k*k*z + (1 + k)*c", "k": 0.3}
 OFTEN = ("spider", "manowar", "moth_buffalo", "cosh_square", "glynn")
 
 
@@ -56,6 +58,9 @@ def step_of(name):
         return table.MAPS[name]
     if name == "spider":
         return None
+    if name == "a parameter":
+        k = mpf(PARAMETER["k"])
+        return lambda z, c, before: z * z + k * k * z + (1 + k) * c
     return lambda z, c, before: naive.STEPS[name](z, c)
 
 
@@ -155,3 +160,10 @@ def test_no_stable_sample_has_a_wrong_count(name):
 def test_auto_takes_double_double_where_float64_has_no_digits(name):
     assert catalog.load("formula", name)().perturbed is None
     assert wrong(name, 20)[1] == 0
+
+
+def test_numbers_that_a_step_computes_of_parameters_have_all_digits():
+    compared, bad, kinds = wrong("a parameter", 22, formula=PARAMETER)
+    assert bad == 0
+    assert compared > SIZE[0] * SIZE[1] // 2
+    assert kinds > 1

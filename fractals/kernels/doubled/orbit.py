@@ -77,8 +77,13 @@ class _Leaves:
         return tuple(self.recorder.leaf(name, True) for name in names)
 
     def point(self) -> tuple[Any, ...]:
-        """Return `point` as far as formulas read it: the options are single numbers."""
-        return (*[0.0] * FIRST_OPTION, *(self.recorder.leaf(name, False) for name in self.options))
+        """Return `point` as far as formulas read it: the options are float64 numbers.
+
+        They count as doubled, because else what is computed of options alone would be rounded to
+        float64, which is another formula in a deep view.
+        """
+        options = (self.recorder.leaf(name, False).doubled() for name in self.options)
+        return (*[0.0] * FIRST_OPTION, *options)
 
     @property
     def option_lines(self) -> list[str]:
