@@ -67,7 +67,7 @@ MIN_SIZE = 2.0**-900
 MIN_NORMAL_EXPONENT = -1000
 # A skip may begin where (m - 1) & BETWEEN is 0
 BETWEEN = (1 << LOWEST_LEVEL) - 1
-LONGEST_LAUNCH = 2**30  # skips and rounds of steps of a launch, which are counted in 32 bits
+LONGEST_LAUNCH = 2**30  # skips and rounds of steps at a time, which are counted in 32 bits
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,8 @@ def make_la_steps(ops, options):
         stages, entries = tables.stages, tables.la_entries
         z, _, _, _, _, dz, _ = sample
         n, m, stage, entry = int32(sample.n), sample.m, int32(sample.stage), int32(sample.entry)
-        most, left, c_size = int32(max_iterations), int32(min(budget, LONGEST_LAUNCH)), size(c)
+        most, c_size = int32(max_iterations), size(c)
+        left = here = int32(min(budget, LONGEST_LAUNCH))
         while stage >= 0 and left > 0 and n < most:
             left = int32(left - 1)
             at = index(entry)
@@ -314,7 +315,7 @@ def make_la_steps(ops, options):
                 else:
                     stage = int32(stage - 1)
         sample = Sample(z, int64(n), int64(m), int64(stage), int64(entry), dz, sample.dz2)
-        return sample, int64(left)
+        return sample, budget - int64(here - left)
 
     return la_steps
 
@@ -454,7 +455,7 @@ def make_bla_steps(ops, options):
         orbit, tree = tables.orbit, tables.bla_tree
         z, _, _, _, _, dz, dz2 = sample
         n, m, most = int32(sample.n), int32(sample.m), int32(max_iterations)
-        left = int32(min(budget, LONGEST_LAUNCH))
+        left = here = int32(min(budget, LONGEST_LAUNCH))
         start, end, escaped = int32(view.rebase_start), int32(orbit_end(sample.m, view)), False
         x, y = plain(z)
         a, b = plain(c)
@@ -515,7 +516,7 @@ def make_bla_steps(ops, options):
         dz, dz2 = floatexp_tangents(tangents, dz, dz2)
         W = u, v, int64(0)
         sample = Sample(z, int64(n), int64(m), sample.stage, sample.entry, dz, dz2)
-        return sample, W, escaped, int64(left)
+        return sample, W, escaped, budget - int64(here - left)
 
     return bla_steps
 
