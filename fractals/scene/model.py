@@ -122,10 +122,11 @@ class FormulaName(Table):
         make = catalog.load_formula(self.name)
         try:
             formula: AnyFormula = make(**(self.model_extra or {}))
-        except TypeError:
+        except TypeError as error:
             meant = inspect.signature(make).parameters
             given = self.model_extra or {}
-            unknown = [key for key in given if key not in meant] or given
+            # An expression names what it does not read: other options without a default are read
+            unknown = error.args[1:] or [key for key in given if key not in meant] or given
             options = ", ".join(f"'{key}'" for key in unknown)
             kinds = {key: each.kind for key, each in meant.items()}
             own = [key for key, kind in kinds.items() if kind is not inspect.Parameter.VAR_KEYWORD]
