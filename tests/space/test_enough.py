@@ -11,6 +11,7 @@ from fractals.cli.verbs import run_verb as main
 from fractals.errors import OptionError, SceneError
 from fractals.explorer.pages import small
 from fractals.explorer.shown import at_one_sample
+from fractals.rendering.families import load_raw
 from fractals.rendering.fit import curved_values
 from fractals.rendering.plan import make_plan
 from fractals.space import plan, trace
@@ -133,6 +134,19 @@ def test_stores_and_pictures_agree(quick, tmp_path):
     for keys in ({"samples": 20}, {"quality": "best"}):
         with pytest.raises(OptionError, match=r"light\.samples differs: name another store"):
             fractals.compute_to(path, **scene, **keys)
+
+
+def test_a_store_of_a_draft_goes_on_with_more_samples(quick, tmp_path):
+    scene = {**KEYS, "supersampling": 2}
+    fractals.compute_to(tmp_path / "a.fz", **scene, quality="draft")
+    drawn = fractals.render(**scene, quality="draft")
+    fractals.compute_to(tmp_path / "a.fz", **scene, samples=5)
+    fractals.compute_to(tmp_path / "b.fz", **scene, samples=5)
+    more, whole = (load_raw(tmp_path / name) for name in ("a.fz", "b.fz"))
+    assert np.array_equal(more.sums, whole.sums)
+    shown = fractals.recolor(more, device="cpu").pixels
+    assert np.array_equal(shown, fractals.render(**scene, samples=5).pixels)
+    assert not np.array_equal(shown, drawn.pixels)
 
 
 def test_a_picture_in_the_explorer_ends_with_the_same_pixels(quick):
