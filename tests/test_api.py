@@ -188,6 +188,11 @@ def test_signatures_list_all_keywords():
         (lambda: fractals.Palette(["#000"], space="rgb"), InputError, "space is one of"),
         (lambda: fractals.Image(np.zeros((2, 2)), Scene()), OptionError, "shape \\(2, 2\\)"),
         (lambda: fractals.Image(np.zeros((1, 1, 3), np.uint8), 0), OptionError, "no Scene"),
+        (
+            lambda: fractals.Image(np.zeros((10, 160, 3), np.uint8), Scene()),
+            OptionError,
+            r"pixels of 160x10, .* size is 1920x1080: give scene.replace\(size=\(160, 10\)\)",
+        ),
     ],
 )
 def test_errors_are_those_of_the_package(call, error, part):

@@ -59,6 +59,7 @@ def small(scene: Scene, width: int = SIDE, high: int = 0, samples: int = 1) -> S
     across, down = scene.image.size
     high = high or max(1, min(2 * width, round(width * down / across)))
     update = {"size": (width, high), "supersampling": samples, "antialias": "grid", "bits": 8}
+    scene = scene.in_samples()
     return scene.model_copy(update={"image": scene.image.as_srgb().model_copy(update=update)})
 
 

@@ -437,7 +437,7 @@ class MovedView(ShownView):
 
 def at_one_sample(scene: Scene) -> Scene:
     """Return a scene with one sample a pixel, on the grid."""
-    update = {"supersampling": 1, "antialias": "grid"}
+    update, scene = {"supersampling": 1, "antialias": "grid"}, scene.in_samples()
     return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
 
 

@@ -215,7 +215,7 @@ def _text(value, key, values):
 def check_used(parameters, *texts):
     """Raise a `TypeError`, as for an unknown option, where a parameter is in no text."""
     if unknown := parameters.keys() - set(PARAMETER.findall(" ".join(map(str, texts)))):
-        raise TypeError(f"unknown option {min(unknown)}")
+        raise TypeError("unknown options", *sorted(unknown))
 
 
 def given_in(values, *trees):

@@ -84,7 +84,7 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
     Raises
     ------
     OptionError
-        The pixels have another shape or type.
+        The pixels have another shape or type, or another size than the scene.
     """
 
     pixels: Pixels = field(kw_only=True)  # no default: __init__ takes it first
@@ -112,6 +112,12 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
             )
         if not isinstance(self.scene, Scene):
             raise OptionError(f"{self.scene!r:.60} is no Scene: give fractals.load_scene(...)")
+        if self.size != scene.image.size:
+            (width, height), (across, down) = self.size, scene.image.size
+            raise OptionError(
+                f"pixels of {width}x{height}, and the scene's size is {across}x{down}: give "
+                f"scene.replace(size=({width}, {height}))"
+            )
 
     @property
     def size(self) -> tuple[int, int]:

@@ -122,10 +122,11 @@ class FormulaName(Table):
         make = catalog.load_formula(self.name)
         try:
             formula: AnyFormula = make(**(self.model_extra or {}))
-        except TypeError:
+        except TypeError as error:
             meant = inspect.signature(make).parameters
             given = self.model_extra or {}
-            unknown = [key for key in given if key not in meant] or given
+            # An expression names what it does not read: other options without a default are read
+            unknown = error.args[1:] or [key for key in given if key not in meant] or given
             options = ", ".join(f"'{key}'" for key in unknown)
             kinds = {key: each.kind for key, each in meant.items()}
             own = [key for key, kind in kinds.items() if kind is not inspect.Parameter.VAR_KEYWORD]
@@ -221,7 +222,7 @@ class Iteration(Table):
 
 
 def _quality(given: Any) -> Any:
-    if given in QUALITIES:
+    if isinstance(given, str) and given in QUALITIES:
         return given
     try:
         number = float(given)
@@ -415,7 +416,8 @@ class Scene(Table):
         ----------
         **changes
             Keys without their table, such as ``size``, ``palette`` or ``center``. Of a width, a
-            zoom and a frame the new one replaces the old one.
+            zoom and a frame the new one replaces the old one. A ``supersampling`` replaces a
+            quality in words, of an image of escape time.
 
         Returns
         -------
@@ -429,7 +431,8 @@ class Scene(Table):
         SceneError
             A value is invalid; all errors are reported at once.
         """
-        table = self.to_values()
+        counted = "supersampling" in changes and "quality" not in changes
+        table = (self.in_samples() if counted else self).to_values()
         for key, value in changes.items():
             table = merge(table, nest(key, value))
         return validate(table)
@@ -445,10 +448,12 @@ class Scene(Table):
         """Return a scene of escape time with samples in place of a quality in words.
 
         Such a picture has no noise: a draft has one sample a pixel, and the best 4x4 at least. That
-        of a relief is in its light.
+        of a relief is in its light. A scene of another family is returned as it is.
         """
         word, samples = self.scatter.quality, self.image.supersampling
         if word not in ("draft", "best") or self.relief.heights != "none":
+            return self
+        if not isinstance(self.make_any_formula(), Formula):
             return self
         samples = 1 if word == "draft" else max(samples, FINEST)
         image = self.image.model_copy(update={"supersampling": samples})

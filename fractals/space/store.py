@@ -234,7 +234,7 @@ def _resume(store: SumStore, adder: LightAdder) -> tuple[LightAdder, LightSums]:
     if light.chunks == 0:
         light = replace(light, each=max(adder.each, light.each))
     scene = store.scene
-    if scene.light.samples != "auto":
+    if effort_of(scene).most != light.each:
         scene = scene.replace(samples=light.each)
     tracing = Tracing(replace(adder.tracing.plan, scene=scene), adder.tracing.backend)
     return LightAdder(tracing, light.before), replace(light, scene=scene)

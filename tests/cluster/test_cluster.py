@@ -22,7 +22,7 @@ from fractals.errors import FractalsError
 from fractals.io import png
 from fractals.io.stores import store
 from fractals.io.stores.store import MIN_SAMPLES, open_store
-from fractals.rendering.cluster import dispatch, job
+from fractals.rendering.cluster import dispatch, job, pools
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
@@ -82,6 +82,21 @@ def test_undisturbed(tmp_path, client, drawn, whole):
     done = compute(tmp_path / "a.fz", drawn, client, progress=lambda *given: seen.append(given))
     assert contents(tmp_path / "a.fz") == contents(whole)
     assert seen[-1] == (done.tiles, done.tiles)
+
+
+def test_a_worker_does_the_tasks_of_one_moment_in_their_order(tmp_path, client):
+    path = tmp_path / "order"
+
+    def note(number, path):
+        time.sleep(0.0 if number else 0.5)  # the others wait for the first one
+        with open(path, "a") as file:
+            file.write(f"{number} ")
+
+    pool = pools.open_pool(client)
+    worker = min(pool.workers())
+    for future in [pool.submit(worker, note, number, path) for number in range(30)]:
+        future.result()
+    assert [*map(int, path.read_text().split())] == [*range(30)]
 
 
 def test_deep_views_and_results_that_come_back(tmp_path, client):

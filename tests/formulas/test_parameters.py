@@ -235,6 +235,7 @@ def test_a_scene_keeps_parameters():
     [
         ({"step": "z**2 + k*c"}, "column 8: unknown name 'k'; a parameter needs a value"),
         ({"step": "z**2 + c", "k": 1}, "unknown option 'k'; known options: 'step', 'start'"),
+        ({"step": "z**2 + k*c", "k": 1, "m": 2}, "unknown option 'm'; known"),
         ({"step": "z**2 + k*c", "k": True}, "k: True is not a number such as 0.3"),
         ({"step": "z**2 + k*c", "k": "big"}, "k: 'big' is not a number"),
         ({"step": "z**2 + k*c", "k": [1, 2, 3]}, r"k: \[1, 2, 3\] is not a number"),

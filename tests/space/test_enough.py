@@ -9,6 +9,11 @@ from support.stores import contents
 import fractals
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import OptionError, SceneError
+from fractals.explorer.pages import small
+from fractals.explorer.shown import at_one_sample
+from fractals.rendering.families import load_raw
+from fractals.rendering.fit import curved_values
+from fractals.rendering.plan import make_plan
 from fractals.space import plan, trace
 from fractals.space.enough import WINDOW, Effort, around
 
@@ -131,6 +136,19 @@ def test_stores_and_pictures_agree(quick, tmp_path):
             fractals.compute_to(path, **scene, **keys)
 
 
+def test_a_store_of_a_draft_goes_on_with_more_samples(quick, tmp_path):
+    scene = {**KEYS, "supersampling": 2}
+    fractals.compute_to(tmp_path / "a.fz", **scene, quality="draft")
+    drawn = fractals.render(**scene, quality="draft")
+    fractals.compute_to(tmp_path / "a.fz", **scene, samples=5)
+    fractals.compute_to(tmp_path / "b.fz", **scene, samples=5)
+    more, whole = (load_raw(tmp_path / name) for name in ("a.fz", "b.fz"))
+    assert np.array_equal(more.sums, whole.sums)
+    shown = fractals.recolor(more, device="cpu").pixels
+    assert np.array_equal(shown, fractals.render(**scene, samples=5).pixels)
+    assert not np.array_equal(shown, drawn.pixels)
+
+
 def test_a_picture_in_the_explorer_ends_with_the_same_pixels(quick):
     from fractals.backends.devices import choose, open_backend
     from fractals.rendering.families import family_of
@@ -173,8 +191,25 @@ def test_a_quality_in_words_is_for_every_family(capsys):
     for wrong in ("fine", 0, True, -1):
         with pytest.raises(SceneError, match="is not draft, good, best, or a number more than 0"):
             fractals.load_scene(quality=wrong)
+    for wrong in ([1, 2], np.array([1, 2])):
+        with pytest.raises(SceneError, match="is not draft, good, best, or a number more than 0"):
+            fractals.load_scene(quality=wrong)
     assert main(["render", "--formula", "mandelbulb", "--quality", "draft", "--dry-run"]) == 0
     out, err = capsys.readouterr()
     assert "by quality" in out
     assert "best about" in out
     assert "not used here" not in err
+
+
+def test_a_number_of_samples_replaces_the_word_of_escape_time():
+    for word in ("draft", "best"):
+        scene = fractals.load_scene({"formula": "mandelbrot"}, quality=word, size=(40, 24))
+        for n in (1, 3):
+            counts = fractals.compute(scene.replace(supersampling=n), device="cpu").count
+            assert counts.shape == (24 * n, 40 * n)
+        assert make_plan(at_one_sample(scene)).supersampling == 1
+        assert make_plan(small(scene)).supersampling == 1
+        good = curved_values(scene.replace(quality="good"))  # of one sample a pixel
+        assert np.array_equal(curved_values(scene), good)
+        solid = scene.replace(formula="mandelbulb").replace(supersampling=1)
+        assert solid.scatter.quality == word

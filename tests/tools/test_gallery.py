@@ -160,7 +160,8 @@ def test_a_smooth_picture_is_kept_without_loss_and_noise_is_not():
     smooth = np.stack([x // 8 + y // 16] * 3, axis=2).astype(np.uint8)
     noise = np.random.default_rng(1).integers(0, 256, smooth.shape, np.uint8)
     for pixels, same in ((smooth, True), (noise, False)):
-        data = gallery.encoded(fractals.Image(pixels, fractals.load_scene("julia")))
+        scene = fractals.load_scene("julia", size=(480, 360))
+        data = gallery.encoded(fractals.Image(pixels, scene))
         with PIL.Image.open(io.BytesIO(data)) as picture:
             assert picture.format == "WEBP"
             assert np.array_equal(np.asarray(picture.convert("RGB")), pixels) == same

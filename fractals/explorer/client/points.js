@@ -76,6 +76,19 @@ export function displayOf(/** @type {Table} */ scene, /** @type {Table} */ schem
   };
 }
 
+// Points for each pixel, by quality, as `POINTS` of fractals/scatter/plan.py.
+const POINTS = { draft: 5, good: 50, best: 500 },
+  ORBITS = 5; // times as few samples, whose orbits cost more
+
+/** Return the points for each pixel of a scene, whose quality may be a word. */
+export function qualityOf(
+  /** @type {{quality?: number|keyof typeof POINTS}} */ { quality = "good" },
+  /** @type {string} */ formula,
+) {
+  if (typeof quality === "number") return quality;
+  return POINTS[quality] / (formula === "buddhabrot" ? ORBITS : 1);
+}
+
 const OVERHEAD = 90,
   LOWEST = -30; // degrees above the horizon, in the middle and at the edge of a dome
 

@@ -9,6 +9,7 @@ import {
   dragged,
   onDome,
   ORIGIN,
+  qualityOf,
   transformsOf,
   UNIT,
   withTransform,
@@ -113,4 +114,11 @@ test("the sky's dome and directions are inverse to each other", () => {
   const ahead = dome([0, -0.75], space); // the horizon, at the top
   assert.ok(Math.abs(ahead[2]) < 1e-3 && ahead[0] < 0 && ahead[1] > 0);
   assert.deepEqual(onDome([0, 0, 1], space).map(Math.abs), [0, 0]);
+});
+
+test("a quality in words is shown as points for each pixel", () => {
+  assert.equal(qualityOf({}, "clifford"), 50);
+  assert.equal(qualityOf({ quality: "draft" }, "flame"), 5);
+  assert.equal(qualityOf({ quality: "best" }, "buddhabrot"), 100);
+  assert.equal(qualityOf({ quality: 7 }, "buddhabrot"), 7);
 });

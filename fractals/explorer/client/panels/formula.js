@@ -1,5 +1,6 @@
 /** The formula panel: the catalog with thumbnails, options, and the user's own expression. */
 import { html } from "../html.js";
+import { qualityOf } from "../points.js";
 import { observe } from "../state.js";
 import { Button, Card, OptionField, Row, Section, Slider, Thumbnail, words } from "../ui.js";
 import { sent } from "./files.js";
@@ -152,7 +153,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
       ${
         !solid &&
-        html`<${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
+        html`<${Section} title="Points"><${Slider} label="Quality" value=${qualityOf(scatter, now.name)} least=${1} most=${2000} log hint="Points for each pixel."
         put=${(/** @type {number} */ quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`
       }
       ${
