@@ -201,7 +201,7 @@ def test_a_kernel_is_timed_without_the_host(figures):
     assert took < HOST
     took, alone = backend.seconds(work)
     assert not alone
-    assert took >= HOST
+    assert took >= 0.8 * HOST  # clocks of sleeps and of events differ
 
 
 def test_a_gpu_is_kept_busy_until_all_is_queued(monkeypatch, figures):
