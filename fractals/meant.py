@@ -182,7 +182,7 @@ _SAID = {
         "crop convert filter mode resize rotate thumbnail": "image.to_pil() has Pillow's methods",
         "display imshow plot view": "image.show() shows it",
         "export": "image.save(path) writes a file",
-        "fromarray from_array frombytes": "fractals.Image(pixels, scene) makes one of an array",
+        "fromarray from_array frombytes": "fractals.Image(pixels) makes one of an array",
         "open load read": "fractals.load_scene(path) reads the scene of a picture",
         "meta metadata info": "image.scene is what was drawn, and image.timings how long it took",
     },

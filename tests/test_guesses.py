@@ -114,7 +114,7 @@ EXPRESSIONS = {
     "fractals.Scene('seahorse')": "fractals.load_scene('seahorse')",
     "fractals.Scene(center=(0, 0))": "scene.replace(center=",
     "fractals.Palette('ember')": "load_scene(palette='ember')",
-    "fractals.Image.fromarray(pixels)": "fractals.Image(pixels, scene)",
+    "fractals.Image.fromarray(pixels)": "fractals.Image(pixels)",
     "fractals.Image.open('a.png')": "fractals.load_scene(path)",
     "fractals.EscapeData.open('a.fz')": "fractals.EscapeData.load(path)",
     "raw.statistics": WORKS,

@@ -46,6 +46,8 @@ LARGEST = {"JPEG": 65_500, "WEBP": 16_383, "AVIF": 65_535, "HTML": 16_383}  # pi
 WITH_DPI = ("PNG", "JPEG", "TIFF")
 WITH_16_BITS = ("PNG", "TIFF")
 MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
+# Stands for the formula of pixels that no scene draws
+UNKNOWN = Formula("unknown", "", lambda x, y, a, b: (x, y), lambda x, y, p, q: (p, q), degree=1)
 
 
 @dataclass(eq=False, repr=False, init=False)
@@ -59,7 +61,11 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
     pixels : ndarray of uint8 or uint16, shape (height, width, 3)
         Values of sRGB, or of what the scene's `gamut` and `hdr` say; row 0 is the top.
     scene : Scene
-        What was drawn.
+        What was drawn. Pixels of another origin may have none: it is then the default scene, of
+        their size.
+    drawn : bool
+        Whether the scene draws the pixels. False, for a picture that was changed, or has no scene:
+        files carry title, author, rights and note of the scene, and not the scene itself.
     size : tuple of int
         Width and height in pixels.
     timings : dict of str to float
@@ -88,21 +94,21 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
     """
 
     pixels: Pixels = field(kw_only=True)  # no default: __init__ takes it first
+    drawn: bool = field(kw_only=True)
 
     def __init__(
         self,
         pixels: Pixels,
-        scene: Scene,
+        scene: Scene | None = None,
         timings: dict[str, float] | None = None,
         device: str = "",
         precision: str = "",
         method: str = "",
         loop: str = "",
         summary: Summary | None = None,
+        drawn: bool = True,
     ) -> None:
-        timings = {} if timings is None else timings
-        super().__init__(scene, timings, device, precision, method, loop, summary)
-        self.pixels = pixels
+        self.pixels, self.drawn = pixels, drawn and scene is not None
         shape: tuple[int, ...] = getattr(self.pixels, "shape", ())
         dtype = getattr(self.pixels, "dtype", None)
         if len(shape) != 3 or shape[2] != 3 or dtype not in (np.uint8, np.uint16):
@@ -110,8 +116,13 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
                 f"pixels of shape {shape} and type {dtype}: give a NumPy array of uint8 or uint16, "
                 "shape (height, width, 3)"
             )
-        if not isinstance(self.scene, Scene):
-            raise OptionError(f"{self.scene!r:.60} is no Scene: give fractals.load_scene(...)")
+        if scene is None:
+            bits = 8 * self.pixels.itemsize
+            scene = Scene(image={"size": self.size, "bits": bits})
+        if not isinstance(scene, Scene):
+            raise OptionError(f"{scene!r:.60} is no Scene: give fractals.load_scene(...)")
+        timings = {} if timings is None else timings
+        super().__init__(scene, timings, device, precision, method, loop, summary)
         if self.size != scene.image.size:
             (width, height), (across, down) = self.size, scene.image.size
             raise OptionError(
@@ -165,7 +176,7 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         quality: int | None = None,
         overwrite: bool = False,
     ) -> None:
-        """Write the picture to a file, which carries the scene, unless it is a PPM.
+        """Write the picture to a file, which carries the scene that draws it, but in a PPM.
 
         Parameters
         ----------
@@ -219,6 +230,8 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
 
     def _checked(self, file_format: str, quality: int | None) -> int | None:
         """Return the quality, if a file of this type can hold the picture."""
+        if file_format == "HTML" and not self.drawn:
+            raise OptionError("a page has the scene of its picture, and this picture has none")
         own = {"size": self.size, "bits": 8 * self.pixels.itemsize}
         check_format(file_format, self.scene.image.model_copy(update=own))
         number = whole(quality)
@@ -243,18 +256,20 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
     def write(self, file: BinaryIO, file_format: str, quality: int | None = None) -> None:
         """Write the picture to an open file, as a type that `check_format` allows."""
         begun = perf_counter()
-        picture = self.scene.image
+        picture, scene = self.scene.image, self.scene
+        if not self.drawn:  # a scene of such a formula can't be written, so files carry none
+            scene = scene.model_copy(update={"formula": UNKNOWN})
         resolved = None
-        if isinstance(self.summary, Summary):
+        if self.drawn and isinstance(self.summary, Summary):
             found = self.summary.max_iterations, self.summary.count_offset
-            resolved = resolved_values(self.scene, *found)
+            resolved = resolved_values(scene, *found)
         if file_format == "PNG":
-            beginning = png_beginning(self.scene, self.size, 8 * self.pixels.itemsize, resolved)
+            beginning = png_beginning(scene, self.size, 8 * self.pixels.itemsize, resolved)
             png.write(file, beginning, self.pixels, picture.compression, core_count())
         elif file_format == "TIFF":
             from fractals.io import exif
 
-            exif.write_tiff(file, self.pixels, self.scene, exif.comment_of(self.scene, resolved))
+            exif.write_tiff(file, self.pixels, scene, exif.comment_of(scene, resolved))
         elif file_format == "HTML":
             from fractals.io.web_page import page_of
 
@@ -269,8 +284,8 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
             if file_format != "PPM":
                 from fractals.io import exif
 
-                options["exif"] = exif.make_exif(file_format, self.scene, resolved)
-                if packet := metadata.xmp(self.scene):
+                options["exif"] = exif.make_exif(file_format, scene, resolved)
+                if packet := metadata.xmp(scene):
                     options["xmp"] = packet.encode()
             if profile := png.icc_profile(picture.gamut):
                 options["icc_profile"] = profile

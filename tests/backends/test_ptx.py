@@ -406,7 +406,7 @@ def test_instructions_of_a_step_of_perturbation():
     )
     assert len(step.names) <= 33
     assert step.double <= 14
-    assert len(entry.names) <= 111
+    assert len(entry.names) <= 113
     assert entry.double <= 25
 
 

@@ -36,6 +36,30 @@ def dublin_core(packet):
     return {part.tag.removeprefix(DC): part.find(f".//{RDF}li").text for part in parts}
 
 
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.webp", "a.tif"])
+def test_pixels_that_were_changed_keep_the_signature_and_not_the_scene(tmp_path, name):
+    drawn = scene(size=(8, 6), **SAID)
+    image = fractals.render(drawn, device="python", max_iterations=20)
+    changed = fractals.Image(image.pixels[::-1].copy(), image.scene, drawn=False)
+    changed.save(tmp_path / name)
+    with pytest.raises(fractals.FractalsError, match="carries no scene"):
+        fractals.load_scene(tmp_path / name)
+    with Image.open(tmp_path / name) as picture:
+        said = picture.info if name.endswith("png") else picture.getexif()
+        assert SAID["author"].encode() in repr(dict(said)).encode()
+    with pytest.raises(fractals.OptionError, match="this picture has none"):
+        changed.save(tmp_path / "a.html")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_pixels_of_another_origin_need_no_scene(tmp_path, dtype):
+    image = fractals.Image(np.full((5, 7, 3), 200, dtype))
+    image.save(tmp_path / "a.png")
+    assert (image.size, image.scene.image.bits) == ((7, 5), 8 * image.pixels.itemsize)
+    with pytest.raises(fractals.FractalsError, match="carries no scene"):
+        fractals.load_scene(tmp_path / "a.png")
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP", "TIFF", AVIF])
 def test_exif_and_xmp_say_title_author_and_rights(kind):
     picture = opened(**SAID, note="Tails\nand heads")(kind)
