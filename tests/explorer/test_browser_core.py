@@ -296,7 +296,8 @@ def test_the_newest_view_wins(tab):
 
 
 def test_a_view_that_cannot_be_drawn_returns_to_its_base(tab):
-    deep = {"center": ["0.3", "0.2"], "width": "1e-16"}  # in double-double numbers
+    places = [digits + 40 * "0" for digits in ("0.3", "0.2")]
+    deep = {"center": places, "width": "1e-16"}  # in double-double numbers
     before = tab.open({**DIRECT, "formula": "newton", "view": deep})
     tab.run("""() => {
         window.told = [];

@@ -108,7 +108,8 @@ def test_an_older_frame_is_shown_again(server):
 
 def test_a_view_too_deep_for_the_formula_is_an_error_and_the_base_stays(server):
     async def talk(client):
-        deep = {"formula": "nova", "view": {"center": ["1.5", "0.4"], "width": "1e-16"}}
+        places = [digits + 40 * "0" for digits in ("1.5", "0.4")]
+        deep = {"formula": "nova", "view": {"center": places, "width": "1e-16"}}
         await client.say("open", frame=1, scene=deep)
         await client.until("placed", frame=1)
         await client.say("view", frame=2, base=1, scale=4096)
