@@ -301,7 +301,7 @@ def note(frame, event, arg):
 sys.setprofile(note)
 fractals.cli.main(sys.argv[1:])
 """
-MAX_FILES, MAX_CALLS, MAX_MODULES = 55, 1040, 95
+MAX_FILES, MAX_CALLS, MAX_MODULES = 55, 1050, 95
 
 
 # A loop over tiles is compiled for the second picture of a process. Where it is stored it is used
