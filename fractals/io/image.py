@@ -106,6 +106,7 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         method: str = "",
         loop: str = "",
         summary: Summary | None = None,
+        *,
         drawn: bool = True,
     ) -> None:
         self.pixels, self.drawn = pixels, drawn and scene is not None
