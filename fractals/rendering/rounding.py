@@ -94,7 +94,7 @@ def _wrong_share(
             chaos = min(1.0, CHAOS * exact.doubt(moved, formula, radius))
             end = rounded[k]
             if own_bits > BITS["float64"]:
-                # A sum of double-double numbers may lose a bit more than one of so many bits.
+                # One bit less than its width, because sums of double-double numbers may lose a bit
                 with gmpy2.context(gmpy2.get_context(), precision=own_bits - 1):
                     end = _end(formula, c, places[k], most, radius)
             errors[inside[k]].append(max(0.0, exact.doubt(end, formula, radius) - chaos))

@@ -78,7 +78,7 @@ class Refinement(Protocol):
 
 
 # Whose images are made by the keys of a table of a scene that the other families do not read
-LARGE_PAGE = 3_000_000  # bytes of a web page, from which its size is told before it is written
+LARGE_PAGE = 3_000_000  # bytes; the size of a larger web page is told before it is written
 OWN_TABLES = {
     "scatter": "scatter images",
     "display": "scatter images",
