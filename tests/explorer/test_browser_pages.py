@@ -186,7 +186,7 @@ def test_scene_and_picture_of_the_place_are_saved_in_other_colors(visit, live, t
     page.get_by_label("Offset").fill("0.25")
     shown = seen(page)
     page.locator("summary").first.click()
-    assert '"-0.75", "0.1"' in page.locator("#toml").text_content()
+    page.locator("#toml").get_by_text('center = ["-0.75", "0.1"]').wait_for()
     for name, file in (("Save the scene", "a.toml"), ("Save the picture", "a.png")):
         with page.expect_download() as found:
             page.get_by_role("link", name=name).click()
