@@ -68,6 +68,11 @@ class CompileClock:
             if not self._threads:
                 self._ended += perf_counter() - self._since
 
+    @property
+    def runs(self) -> bool:
+        """Whether one of the threads compiles now."""
+        return self._threads > 0
+
     def seconds(self) -> float:
         """Return the seconds so far."""
         with self._lock:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fractals.backends.compilation import compile_clock
-from fractals.cli.signals import is_compiling
 from fractals.errors import MAX_LINES, FractalsError, escaped
 
 if TYPE_CHECKING:
@@ -285,7 +284,8 @@ class ProgressLine:
         self.pixels, self.program, self.task, self.after = pixels, program, task, after
         self._late: threading.Timer | None = None
         self._begun = self._last = monotonic()
-        self._compiled = compile_clock().seconds()
+        self._clock = compile_clock()
+        self._compiled = self._clock.seconds()
         self._bar: Any = None
         self._task: Any = None
         self._ended = threading.Event()
@@ -321,7 +321,7 @@ class ProgressLine:
             self._late.start()
         share = done / max(total, 1)
         seconds = monotonic() - self._begun
-        drawing = max(0.0, seconds - compile_clock().seconds() + self._compiled)
+        drawing = max(0.0, seconds - self._clock.seconds() + self._compiled)
         left = f", {about(drawing / share - drawing)} left" if 0 < share < 1 else ""
         line = f"{100 * share:.0f} % done after {duration(seconds)}{left}"
         if not done:
@@ -365,8 +365,7 @@ class ProgressLine:
         """Say when the compiler is at work, and every `EVERY` seconds that a task goes on."""
         seen, last = 0, monotonic()
         while not self._ended.wait(LOOK):
-            frames = sys._current_frames() if self.program else {}
-            seen = seen + 1 if any(map(is_compiling, frames.values())) else 0
+            seen = seen + 1 if self.program and self._clock.runs else 0
             if seen == COMPILES:
                 tell(
                     f"compiling the program for {self.program}: about {COMPILE_SECONDS} s, "

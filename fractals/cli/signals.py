@@ -36,12 +36,12 @@ def end_by_signal() -> None:
             signal.signal(number, _end)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end(number: int, _frame: FrameType | None) -> None:
     """Raise SystemExit; while a program is compiled, try again a little later.
 
     LLVM calls back into Python, and an exception raised there is lost, or leaves a lock held.
     """
-    if is_compiling(frame):
+    if is_compiling():
         _later(number)
         return
     signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
@@ -75,10 +75,11 @@ def end_in_spite_of_destructors() -> None:
     sys.unraisablehook = again
 
 
-def is_compiling(frame: FrameType | None) -> bool:
-    """Return whether a frame, or one that called it, is Numba's compiler at work."""
-    while isinstance(frame, FrameType):  # Python 3.11.2 was seen to end a chain with 0
-        if frame.f_code.co_filename.endswith("compiler_machinery.py"):
-            return True
-        frame = frame.f_back
-    return False
+def is_compiling() -> bool:
+    """Return whether Numba compiles in this thread: it holds the compiler's lock.
+
+    Frames are not looked at: Python 3.11 before 3.11.5 may read memory that it has freed when
+    frames end that were looked at (cpython issue 106092).
+    """
+    module = sys.modules.get("numba.core.compiler_lock")
+    return module is not None and bool(module.global_compiler_lock.is_locked())

@@ -14,6 +14,7 @@ import pytest
 from support.command_line import SMALL, one_line
 
 import fractals
+from fractals.backends.compilation import compiling
 from fractals.cli import messages
 from fractals.cli import verbs as verbs_module
 from fractals.cli.messages import Verbosity, about, duration, shortened
@@ -126,17 +127,16 @@ def notes_on_compiling(monkeypatch):
 
 
 @pytest.mark.usefixtures("notes_on_compiling")
-def test_compiling_is_said_once_and_at_once(tmp_path, capfd):
-    """A thread whose stack has Numba's compiler in it is what is looked for."""
-    file = tmp_path / "compiler_machinery.py"
-    source = "import time\ndef run(seconds):\n    time.sleep(seconds)\n"
-    names = {}
-    exec(compile(source, str(file), "exec"), names)
+def test_compiling_is_said_once_and_at_once(capfd):
+    def compile_for(seconds):
+        with compiling():
+            time.sleep(seconds)
+
     begun = time.monotonic()
     with messages.ProgressLine(program="mandelbrot, smooth") as line:
-        names["run"](1.5)
+        compile_for(1.5)
         line(0, 10)
-        names["run"](0.5)
+        compile_for(0.5)
     assert time.monotonic() - begun < 20
     assert capfd.readouterr().err == (
         "fractals: compiling the program for mandelbrot, smooth: about 2 s, the first time only\n"
@@ -145,7 +145,7 @@ def test_compiling_is_said_once_and_at_once(tmp_path, capfd):
         time.sleep(0.6)
     with messages.ProgressLine(program="mandelbrot, smooth") as line:
         line(1, 10)  # a tile is done
-        names["run"](0.6)
+        compile_for(0.6)
     assert capfd.readouterr().err == ""
 
 

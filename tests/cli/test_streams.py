@@ -252,22 +252,18 @@ def test_a_signal_that_is_ignored_stays_ignored():
 
 @posix
 @pytest.mark.usefixtures("handlers")
-def test_a_signal_waits_until_a_program_is_compiled(tmp_path):
+def test_a_signal_waits_until_a_program_is_compiled():
+    from numba.core.compiler_lock import global_compiler_lock
+
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signals.end_by_signal()
-    file = tmp_path / "compiler_machinery.py"
-    source = (
-        "import os, signal, time\n"
-        "def run(done):\n"
-        "    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "    time.sleep(0.5)\n"
-        "    done.append(True)\n"
-    )
-    names, done = {}, []
-    exec(compile(source, str(file), "exec"), names)
+    done = []
 
     def compile_and_draw():
-        names["run"](done)
+        with global_compiler_lock:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.5)
+            done.append(True)
         time.sleep(5)
         done.append(True)
 
