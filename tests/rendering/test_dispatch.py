@@ -531,6 +531,35 @@ def test_a_part_that_fails_on_every_worker_is_an_error(dispatched):
         dispatched(Failing("a", "b"))
 
 
+def test_workers_that_fail_leave_a_part_to_one_that_does_not(dispatched, monkeypatch):
+    class Poor(FakePool):
+        def compute(self, address, numbers, future):
+            if 7 in numbers and address != "rich":
+                future.set_exception(MemoryError("no room"))
+            else:
+                super().compute(address, numbers, future)
+
+    pool = Poor("a", "b", "c", "rich")
+    monkeypatch.setattr(dispatch, "LEAST_LATE", 60.0)
+    assert dispatched(pool)[1] == list(range(20))
+    tasks = [given for given in pool.given if given[1] is worker.compute]
+    tried = [address for address, _, given, *_ in tasks if 7 in given[1]]
+    assert tried[-1] == "rich"
+    assert len(set(tried)) == len(tried)  # none twice
+
+
+def test_a_worker_that_stands_still_does_not_keep_a_part_that_others_fail_at(dispatched):
+    class Frozen(FakePool):
+        def compute(self, address, numbers, future):
+            if 7 in numbers and address != "still":
+                future.set_exception(MemoryError("no room"))
+            elif address != "still":
+                super().compute(address, numbers, future)
+
+    with pytest.raises(FractalsError, match=r"part 7 was tried 15 times, .* MemoryError: no room"):
+        dispatched(Frozen("a", "b", "still"))
+
+
 def test_a_worker_that_stands_still_holds_nobody_up(dispatched):
     class Frozen(FakePool):
         def compute(self, address, numbers, future):

@@ -25,7 +25,7 @@ MOST_PARTS = 64  # of a task
 LATE = 3.0  # times the expected seconds after which an idle worker computes a task again
 LEAST_LATE = 4.0  # seconds
 MOST_TRIES = 3  # times that a worker is asked to get ready, or may return what is no result
-MOST_FAILURES = 5  # times that a part ended its worker, or did not come back whole
+MOST_FAILURES = 5  # workers that a part ended, or that did not return it whole
 ALONE = 10.0  # seconds without a worker, after which a message says how to start one
 # Parts for each worker, from which on the first part of each worker is repeated by another one: a
 # machine that computes wrongly is found, and this costs little.
@@ -166,7 +166,8 @@ class Dispatch:
         self._workers: dict[str, Worker] = {}
         self._waiting: deque[int] = deque()
         self.results = Results()
-        self._failures: dict[int, list[str]] = defaultdict(list)
+        self._failures: dict[int, list[str]] = defaultdict(list)  # a part's workers
+        self._failed: dict[int, float] = {}  # when they failed last
         self._troubles: dict[str, int] = defaultdict(int)  # of workers that should get ready
         self._inbox = Inbox()
         self._checks: deque[tuple[int, str]] = deque()  # parts to compute again, and by whom not
@@ -252,11 +253,11 @@ class Dispatch:
             if check[1] != address:
                 self._checks.remove(check)
                 return [check[0]]
-        numbers = self._take(known)
+        numbers = self._take(address, known)
         if numbers or known.tasks:
             return numbers
         self._free_next()
-        if numbers := self._take(known):
+        if numbers := self._take(address, known):
             return numbers
         for other in self._workers.values():
             for task in other.tasks:
@@ -281,11 +282,11 @@ class Dispatch:
                 self._waiting.extend(left)
                 return
 
-    def _take(self, known: Worker) -> list[int]:
+    def _take(self, address: str, known: Worker) -> list[int]:
         """Take the parts of a worker's next task from those that wait.
 
         A part that may have ended a worker is a task of an idle worker, alone: if that ends, too,
-        no other part is blamed.
+        no other part is blamed. One that has failed at it leaves it to others for a while.
         """
         ready = sum(each.state == "ready" for each in self._workers.values())
         most = min(MOST_PARTS, max(1, len(self._waiting) // (2 * ready)))
@@ -297,7 +298,7 @@ class Dispatch:
             if number in self.results.done or not self._plan.is_ready(number):
                 continue
             if self._failures.get(number):
-                if numbers or known.tasks:
+                if numbers or known.tasks or self._leaves(address, number):
                     continue
                 numbers.append(number)
                 break
@@ -387,13 +388,27 @@ class Dispatch:
             if number in self.results.done:
                 continue
             self._waiting.appendleft(number)
-            if reason:
-                self._failures[number].append(reason)
-            if len(self._failures[number]) >= MOST_FAILURES:
+            if not reason:
+                continue
+            failed = self._failures[number]
+            failed.append(task.worker)
+            self._failed[number] = monotonic()
+            most = MOST_FAILURES * (1 if self._all_failed(number) else MOST_TRIES)
+            if len(set(failed)) >= MOST_FAILURES or len(failed) >= most:
                 raise FractalsError(
-                    f"part {number} was tried {MOST_FAILURES} times, the last time: {reason}. The "
+                    f"part {number} was tried {len(failed)} times, the last time: {reason}. The "
                     "other parts are kept"
                 )
+
+    def _all_failed(self, number: int) -> bool:
+        """Tell whether each worker that is ready has failed at a part."""
+        ready = {a for a, known in self._workers.items() if known.state == "ready"}
+        return ready <= set(self._failures[number])
+
+    def _leaves(self, address: str, number: int) -> bool:
+        """Tell whether a worker that failed at a part leaves it to those that have not yet."""
+        recent = monotonic() - self._failed[number] < LEAST_LATE
+        return recent and address in self._failures[number] and not self._all_failed(number)
 
     def _refuse(self, known: Worker, task: Task, line: str) -> None:
         known.state = "refused"
