@@ -7,6 +7,8 @@ the blending of all channels of the row, which becomes vectors again. Numbers an
 those of the kernels, so the bits are, too.
 """
 
+from numba import uint32
+
 from fractals.backends.cpu.pixels import channel, channels
 from fractals.backends.cpu.simd.memory import load, store
 from fractals.backends.cpu.simd.pack import truncate
@@ -22,17 +24,17 @@ def make_row(target, side):
     `side` numbers a sample, and ``spread(value, i, numbers)`` sets those of one sample.
     """
     real32, int32 = target.real32, target.int32
-    zero, three = real32(0), int32(3)
+    zero, four = real32(0), int32(4)
 
     @target.jit
     def look_up(position, j, lookup, places, parts):
-        entries = int32(lookup.shape[0] // 3 - 4)
+        entries = int32(lookup.shape[0] // 4 - 3)
         scale, last = real32(entries), int32(entries - 1)
         for i in range(position.shape[1]):  # becomes vectors
             t = position[j, i]
             t = select(t >= zero, t, zero)
             k = min(int32(t * scale), last)
-            places[i] = three * k
+            places[i] = four * k
             parts[i] = fma(t, scale, -real32(k))
 
     @target.jit
@@ -40,7 +42,7 @@ def make_row(target, side):
         like = channels(parts[0])
         for i in range(width):
             at = places[i]
-            here, there = load(lookup, at, like), load(lookup, at + three, like)
+            here, there = load(lookup, at, like), load(lookup, at + four, like)
             store(above, side * i, fma(number(parts[i], like), there - here, here))
 
     @target.jit
@@ -182,16 +184,17 @@ def make_mean_body(target, samples):
                     t = colors[j * n + v, u] * scale
                     k = min(int32(t), last)
                     f = t - real32(k)
-                    linear[v * across + u] = fma(f, decode[k + 1] - decode[k], decode[k])
+                    here, there = decode[uint32(k)], decode[uint32(k + 1)]
+                    linear[v * across + u] = fma(f, there - here, here)
             for i in range(rgb.shape[1]):
                 light = channels(real32(0))
                 for v in range(n):
                     for u in range(i * n, (i + 1) * n):
                         light = light + load(linear, v * across + 3 * u, like)
                 level = truncate(fma(light * shares, brightest, rounding))
-                rgb[j, i, 0] = encode[channel(level, 0)]
-                rgb[j, i, 1] = encode[channel(level, 1)]
-                rgb[j, i, 2] = encode[channel(level, 2)]
+                rgb[j, i, 0] = encode[uint32(channel(level, 0))]
+                rgb[j, i, 1] = encode[uint32(channel(level, 1))]
+                rgb[j, i, 2] = encode[uint32(channel(level, 2))]
 
     def body(rgb, colors, decode, encode, supersampling, share, linear):
         mean(rgb, colors, decode, encode, samples, share, linear)

@@ -6,6 +6,7 @@ are those of `fractals.kernels.shade`, so the bits are, too.
 """
 
 from llvmlite import ir
+from numba import uint32, uint64
 from numba.core import types
 
 from fractals.backends.cpu.simd.memory import load
@@ -50,11 +51,11 @@ def make_paint_body(target, samples):
     and the weight of the next color.
     """
     real32, int32 = target.real32, target.int32
-    zero, half, three = real32(0), real32(0.5), int32(3)
+    zero, half, four = real32(0), real32(0.5), int32(4)
 
     @target.jit
     def paint(rgb, position, lookup, encode, n, share, places, parts):
-        entries = int32(lookup.shape[0] // 3 - 4)
+        entries = int32(lookup.shape[0] // 4 - 3)
         scale, last, inside = real32(entries), int32(entries - 1), int32(entries + 1)
         like = channels(share)
         brightest = number(encode.shape[0] - 1, like)
@@ -66,19 +67,19 @@ def make_paint_body(target, samples):
                     t = position[j * n + v, u]
                     drawn = t >= zero
                     k = min(int32(t * scale), last)
-                    places[v * across + u] = three * select(drawn, k, inside)
+                    places[v * across + u] = four * select(drawn, k, inside)
                     parts[v * across + u] = select(drawn, fma(t, scale, -real32(k)), zero)
             for i in range(rgb.shape[1]):
                 light = channels(zero)
                 for v in range(n):
                     for u in range(v * across + i * n, v * across + (i + 1) * n):
-                        at = places[u]
-                        here, there = load(lookup, at, like), load(lookup, at + three, like)
-                        light = light + fma(number(parts[u], like), there - here, here)
+                        at, part = places[uint64(u)], number(parts[uint64(u)], like)
+                        here, there = load(lookup, at, like), load(lookup, at + four, like)
+                        light = light + fma(part, there - here, here)
                 level = truncate(fma(light * shares, brightest, rounding))
-                rgb[j, i, 0] = encode[channel(level, 0)]
-                rgb[j, i, 1] = encode[channel(level, 1)]
-                rgb[j, i, 2] = encode[channel(level, 2)]
+                rgb[j, i, 0] = encode[uint32(channel(level, 0))]
+                rgb[j, i, 1] = encode[uint32(channel(level, 1))]
+                rgb[j, i, 2] = encode[uint32(channel(level, 2))]
 
     def body(rgb, position, lookup, encode, supersampling, share, places, parts):
         paint(rgb, position, lookup, encode, samples, share, places, parts)

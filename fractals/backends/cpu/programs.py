@@ -168,10 +168,13 @@ def color_layout(dtype):
 
 
 def padded(lookup):
-    """Return a table of colors as one row, padded for a last load."""
-    row = np.zeros(lookup.size + 6, np.float32)
-    row[: lookup.size] = lookup.reshape(-1)
-    return row
+    """Return a table of colors as one row, of four numbers a color, and one more for a last load.
+
+    A color of four is loaded whole from one line of the cache.
+    """
+    row = np.zeros((len(lookup) + 1, 4), np.float32)
+    row[:-1, :3] = lookup
+    return row.reshape(-1)
 
 
 # --- Perturbation in packets: `fractals.backends.cpu.packet_lists`
