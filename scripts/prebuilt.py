@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Write the machine code that comes with the package: a file for each level of x86 processors.
+"""Write the machine code that comes with the package: a file for each level of processors.
 
     python scripts/prebuilt.py                       # all levels; some 150 s of a core for each
     python scripts/prebuilt.py here --only default,bonfire   # this processor's level, two pictures
     python scripts/prebuilt.py --verify              # pictures by the files, and by compiled code
+    python scripts/prebuilt.py aarch64 --verify --python 'qemu-aarch64 -L ROOT ROOT/usr/bin/python3'
 
 Small pictures are drawn of all scenes of the gallery and by the commands of README and of the docs,
 and the programs that they need are kept: see `fractals.backends.shipped`. FRACTALS_PREBUILT=1 then
@@ -11,8 +12,8 @@ puts the files into a wheel (hatch_build.py). The same sources and versions of P
 LLVM make the same bytes, in whatever order programs are compiled; --check compiles again and
 compares.
 
-Programs are compiled for the level and run. Where this processor lacks a feature of the level,
-code for this processor runs in their place, made of the same text.
+Programs are compiled for the level and run. Where this processor lacks a feature of the level, or
+is of another kind, code for this processor runs in their place, made of the same text.
 """
 
 import argparse
@@ -21,16 +22,28 @@ import hashlib
 import io
 import json
 import os
+import platform
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 PAGE, DEFAULT, HERE = ".md", "default", "here"
+Make = Callable[[str], bytes]  # machine code from LLVM's text, as `machine_code.made`
+ATTRIBUTES = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+OWN_CLOCK = "@llvm.readcyclecounter()", "declare i64 @llvm.readcyclecounter()"
+# The assembler that reads the instruction's text is there for this machine alone.
+ARM_CLOCK = (
+    "@llvm.read_volatile_register.i64(metadata !999999)",
+    'declare i64 @llvm.read_volatile_register.i64(metadata)\n!999999 = !{!"cntvct_el0"}',
+)
 VERBS = ("compute", "film", "recolor", "render", "sheet", "tiles", "trace")
 ELSEWHERE = ("--gpu", "--device", "--cluster")  # options of commands that the CPU does not draw
 # What stands for instructions of AVX-512, in LLVM's text: of (lanes, element, name of the element).
@@ -72,10 +85,11 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compile twice, and compare")
     parser.add_argument("--run-as", help="level of the code that runs, as on a lesser processor")
     parser.add_argument("--verify", action="store_true", help="write nothing: compare pictures")
+    parser.add_argument("--python", help="with --verify: a Python that runs the level's code")
     parser.add_argument("--draw", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--digests", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    here = shipped.level_of(machine_code.FEATURES)
+    here = shipped.level_of(machine_code.FEATURES, platform.machine())
     levels = [here if level == HERE else level for level in given.levels]
     if unknown := {*levels, *filter(None, [given.run_as])} - {*shipped.LEVELS}:
         parser.error(f"no levels: {', '.join(unknown)}; there are {', '.join(shipped.LEVELS)}")
@@ -86,7 +100,7 @@ def main() -> None:
         print_digests(given.digests, levels)
         return
     if given.verify:
-        verify(levels, given.only.split(",") if given.only else scenes())
+        verify(levels, given.only.split(",") if given.only else scenes(), given.python)
         return
     work = given.only.split(",") if given.only else all_work()
     for level in levels:
@@ -144,11 +158,14 @@ def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
 
 def draw(work: list[str], level: str, run_as: str | None) -> None:
     """Draw scenes, and run the commands of pages, with programs for a level."""
-    from fractals.backends import shipped
+    from fractals.backends import machine_code, shipped
     from fractals.backends.cpu import tile_loop
 
     own = host_features()
-    if run_as or not shipped.LEVELS[level] <= features_of(own[1]):
+    if level == shipped.ARM != platform.machine():
+        tile_loop.CLOCK = tile_loop.CLOCKS[shipped.ARM]
+        run_in_place(*own, for_arm(machine_code.made))
+    elif run_as or not shipped.LEVELS[level] <= features_of(own[1]):
         run_in_place(*(shipped.environment_of(run_as).values() if run_as else own))
     tile_loop.is_stored = lambda *_: True  # a first picture has the loop for it
     for each in work:
@@ -192,22 +209,23 @@ def run_page(name: str) -> None:
                     run_verb(small(words))
 
 
-def verify(levels: list[str], names: list[str]) -> None:
+def verify(levels: list[str], names: list[str], python: str | None) -> None:
     """Compare pictures by the files of some levels with those by code compiled here."""
     from fractals.backends import shipped
 
     compiled, here = digests("", names), features_of(host_features()[1])
     for level in levels:
-        if not shipped.LEVELS[level] <= here:
+        other = level == shipped.ARM != platform.machine()
+        if not python and (other or not shipped.LEVELS[level] <= here):
             print(f"{level}: not compared, as this processor lacks its features")
             continue
-        found = digests(level, names)
+        found = digests(level, names, python)
         if different := [name for name in names if found[name] != compiled[name]]:
             sys.exit(f"{level}: other pixels: {', '.join(different)}")
         print(f"{level}: {len(names)} pictures are equal")
 
 
-def digests(level: str, names: list[str]) -> dict[str, str]:
+def digests(level: str, names: list[str], python: str | None = None) -> dict[str, str]:
     """Return digests of pictures, drawn in a process by the file of a level, or compiled."""
     from fractals.backends import shipped
 
@@ -217,7 +235,13 @@ def digests(level: str, names: list[str]) -> dict[str, str]:
             own = {**shipped.environment_of(level), "NUMBA_CACHE_DIR": folder}
         clean = {name: value for name, value in os.environ.items() if name != shipped.SWITCH}
         done = subprocess.run(
-            [sys.executable, __file__, *([level] if level else []), "--digests", *names],
+            [
+                *(shlex.split(python) if python else [sys.executable]),
+                __file__,
+                *([level] if level else []),
+                "--digests",
+                *names,
+            ],
             env=clean | own,
             check=True,
             stdout=subprocess.PIPE,
@@ -258,19 +282,18 @@ def host_features() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def run_in_place(cpu: str, flags: str) -> None:
-    """Have programs of another processor run as code for this one."""
+def run_in_place(cpu: str, flags: str, make: Make | None = None) -> None:
+    """Have programs of another processor run as code for this one; `make` makes the other's."""
     from fractals.backends import machine_code
 
-    made, loaded, here = machine_code.made, machine_code.loaded, {}
-    attributes = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+    own, loaded, here = machine_code.made, machine_code.loaded, {}
 
     def made_twice(text):
-        data = made(text)
+        data = (make or own)(text)
         before = machine_code.CPU, machine_code.FLAGS
         machine_code.CPU, machine_code.FLAGS = cpu, flags
         try:
-            here[data] = made(without_avx512(attributes.sub("", text)))
+            here[data] = own(without_avx512(with_clock(ATTRIBUTES.sub("", text), *OWN_CLOCK)))
         finally:
             machine_code.CPU, machine_code.FLAGS = before
         return data
@@ -283,6 +306,37 @@ def run_in_place(cpu: str, flags: str) -> None:
         return loaded(data)
 
     machine_code.made, machine_code.loaded = made_twice, load
+
+
+def for_arm(made: Make) -> Make:
+    """Return what makes machine code of AArch64 from LLVM's text for this machine."""
+    import llvmlite.binding as llvm
+
+    from fractals.backends import machine_code
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple("aarch64-unknown-linux-gnu")
+    # Distances within a piece, which any address serves: see `fractals.backends.linked`
+    machine = target.create_target_machine("generic", "", 3, "static", "small")
+    beginning = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"'
+
+    def make(text: str) -> bytes:
+        text = re.sub(r"(?m)^target (datalayout|triple) = .*\n", "", ATTRIBUTES.sub("", text))
+        text = with_clock(text, *ARM_CLOCK)
+        with mock.patch.object(machine_code, "target_machine", return_value=machine):
+            return made(f"{beginning}\n{text}")
+
+    return make
+
+
+def with_clock(text: str, read: str, last: str) -> str:
+    """Return LLVM's text with a call in place of an Arm's instruction that reads its clock.
+
+    `last`: lines that the call needs.
+    """
+    changed = re.sub(r'call i64 asm sideeffect "mrs[^"]*", "=r"\(\)', f"call i64 {read}", text)
+    return text if changed == text else f"{changed}\n{last}\n"
 
 
 def without_avx512(text: str) -> str:

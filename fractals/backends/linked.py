@@ -5,8 +5,9 @@ an object file is linked when it is made. A *piece* is what its sections are in 
 the other. It holds addresses at known places. Those of its own parts count from its beginning,
 whose address is added when it is mapped. Those of functions of the C library are filled in then.
 
-What is linked here are object files of Linux on x86-64 that use few kinds of relocations (System V
-Application Binary Interface, AMD64 supplement, 2018). LLVM links all others, at each start.
+What is linked here are object files of Linux on x86-64 and AArch64 that use few kinds of
+relocations (System V Application Binary Interface, AMD64 supplement, 2018; ELF for the Arm 64-bit
+Architecture, 2023). LLVM links all others, at each start.
 """
 
 import ctypes
@@ -17,15 +18,22 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-# Of an ELF file: 64 bits, little endian; relocatable, for x86-64
-BEGINNING, KIND = b"\x7fELF\x02\x01", (1, 62)
+# Of an ELF file: 64 bits, little endian; relocatable, for x86-64 or AArch64
+BEGINNING, X86, ARM = b"\x7fELF\x02\x01", (1, 62), (1, 183)
 SECTION, SYMBOL, RELOCATION = map(struct.Struct, ("<IIQQQQIIQQ", "<IBBHQQ", "<QQq"))
 SYMBOLS, RELOCATIONS, ZEROS = 2, 4, 8  # types of sections
 IN_MEMORY, CHANGES = 2, 1 | 0x400  # flags of sections: those that are written, or of each thread
 # Types of relocations: R_X86_64_64, and PC64, PC32, PLT32
 ABSOLUTE, DISTANCES = 1, {24: "<q", 2: "<i", 4: "<i"}
+# Of AArch64: R_AARCH64_ABS64; PREL64, PREL32; ADR_PREL_PG_HI21, ADD_ABS_LO12_NC; LDST8 to
+# LDST128_ABS_LO12_NC with the bits by which they shift; JUMP26, CALL26
+ARM_ABSOLUTE, ARM_DISTANCES = 257, {260: "<q", 261: "<i"}
+ARM_PAGE, ARM_ADD = 275, 277
+ARM_LOADS, ARM_CALLS = {278: 0, 284: 1, 285: 2, 286: 3, 299: 4}, (282, 283)
+# ldr x16, .+8; br x16; then the address: a call reaches 128 MB, and the C library lies farther
+ARM_BRIDGE = bytes.fromhex("50000058 00021fd6")
 UNDEFINED, SPECIAL = 0, 0xFF00  # numbers of sections: of other files' symbols, and of no section
-WORD = struct.Struct("<Q")
+WORD, INSTRUCTION = struct.Struct("<Q"), struct.Struct("<I")
 
 
 class LinkedCode(NamedTuple):
@@ -61,16 +69,15 @@ def link(content: bytes, symbol: str) -> LinkedCode | None:
     """
     if sys.platform != "linux" or not content.startswith(BEGINNING):
         return None
-    if struct.unpack_from("<HH", content, 16) != KIND:
-        return None
+    kind = _KINDS.get(struct.unpack_from("<HH", content, 16))
     try:
-        return _Link(content).piece(symbol)
+        return kind(content).piece(symbol) if kind else None
     except _Unknown:
         return None
 
 
 class _Link:
-    """Places the sections of an object file, and fills in what they say of each other."""
+    """Places the sections of an object file, and fills in what they say of each other: x86-64."""
 
     def __init__(self, content: bytes) -> None:
         self._file = content
@@ -135,6 +142,55 @@ class _Link:
             raise _Unknown
 
 
+class _ArmLink(_Link):
+    """The same for AArch64, whose instructions hold addresses in parts."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self._bridges: dict[str, int] = {}
+
+    def _fill(self, place: int, kind: int, name: str, target: int | None, addend: int) -> None:
+        """Fill in an address, the distance to one, or the part that an instruction holds."""
+        if target is None and kind in ARM_CALLS and name:
+            target = self._bridge(name)
+        if kind == ARM_ABSOLUTE:
+            super()._fill(place, ABSOLUTE, name, target, addend)
+            return
+        if target is None:
+            raise _Unknown
+        to = target + addend
+        if kind in ARM_DISTANCES:
+            struct.pack_into(ARM_DISTANCES[kind], self._image, place, to - place)
+        elif kind in ARM_CALLS:
+            self._set(place, (to - place) >> 2 & 0x3FFFFFF)
+        elif kind == ARM_PAGE:  # a piece begins with a page, so pages count from its beginning
+            pages = (to >> 12) - (place >> 12)
+            self._set(place, (pages & 3) << 29 | (pages >> 2 & 0x7FFFF) << 5)
+        elif kind == ARM_ADD:
+            self._set(place, (to & 0xFFF) << 10)
+        elif kind in ARM_LOADS:
+            self._set(place, (to & 0xFFF) >> ARM_LOADS[kind] << 10)
+        else:
+            raise _Unknown
+
+    def _set(self, place: int, bits: int) -> None:
+        """Set bits of an instruction, which are 0 in an object file with addends."""
+        (before,) = INSTRUCTION.unpack_from(self._image, place)
+        INSTRUCTION.pack_into(self._image, place, before | bits)
+
+    def _bridge(self, name: str) -> int:
+        """Return the place of instructions that jump to a function of the process."""
+        if name not in self._bridges:
+            self._image += bytes(-len(self._image) % WORD.size)
+            self._bridges[name] = len(self._image)
+            self._image += ARM_BRIDGE + bytes(WORD.size)
+            self._others.setdefault(name, []).append(len(self._image) - WORD.size)
+        return self._bridges[name]
+
+
+_KINDS: dict[tuple[int, ...], type[_Link]] = {X86: _Link, ARM: _ArmLink}
+
+
 def missing(piece: LinkedCode) -> Iterator[str]:
     """Yield the functions that a piece calls and this process lacks."""
     process = ctypes.CDLL(None)
@@ -144,7 +200,8 @@ def missing(piece: LinkedCode) -> Iterator[str]:
 def mapped(piece: LinkedCode) -> tuple[Any, int]:
     """Return the memory of a piece, which lasts as long as somebody refers to it, and the entry.
 
-    It is written first and executable then, never both at a time. `OSError`: the system allows no
+    It is written first and executable then, never both at a time; Linux brings the caches of an
+    Arm processor up to date as memory becomes executable. `OSError`: the system allows no
     executable memory, or the process lacks a function.
     """
     process = ctypes.CDLL(None, use_errno=True)

@@ -2,7 +2,8 @@
 
 A wheel may have a file of programs for each *level*: a set of features that processors of many
 makers and years share (System V Application Binary Interface, AMD64 supplement, micro-architecture
-levels, 2020). A level is chosen by the features of this processor, never by its maker. The programs
+levels, 2020; those that each AArch64 processor has). A level is chosen by the features of this
+processor, never by its maker. The programs
 are the pieces of `fractals.backends.linked`, which call nothing of Numba, Python or LLVM: so they
 serve all versions of these. A program is known by the same text as in the user's cache, that of its
 modules included, with the level in place of the processor. So code of other sources is not found.
@@ -33,9 +34,11 @@ _MORE = {
     " avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave",
     "x86-64-v4": "avx512f avx512bw avx512cd avx512dq avx512vl",
 }
-LEVELS = {
+X86 = {
     level: frozenset(" ".join([*_MORE.values()][: k + 1]).split()) for k, level in enumerate(_MORE)
 }
+ARM = "aarch64"
+LEVELS = X86 | {ARM: frozenset[str]()}
 # Vectors of all loops fill a register. Where no processor is named, LLVM takes half of AVX-512's,
 # because long vectors lower the clock of some; but packs have long ones in any case. With half of
 # a register a picture took 1.1 to 1.3 times as long (Zen 5).
@@ -47,6 +50,8 @@ SWITCH = "FRACTALS_PREBUILT"  # "0": nothing that comes with the package is used
 
 def environment_of(level: str) -> dict[str, str]:
     """Return the variables with which programs are compiled for a level, by their names."""
+    if level == ARM:
+        return {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
     flags = [*(f"+{name}" for name in sorted(LEVELS[level])), _WHOLE]
     return {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ",".join(flags)}
 
@@ -110,9 +115,9 @@ def why_not() -> str:
     for name in machine_code.SETTINGS:
         if f"NUMBA_{name}" in os.environ:
             return f"NUMBA_{name} is set"
-    if sys.platform != "linux" or platform.machine() != "x86_64":
+    if sys.platform != "linux" or platform.machine() not in ("x86_64", ARM):
         return "there is none for this system"
-    level = level_of(machine_code.FEATURES)
+    level = level_of(machine_code.FEATURES, platform.machine())
     if not level:
         return "there is none for this processor"
     return "" if file_of(level).exists() else "this installation has none"
@@ -128,18 +133,20 @@ def facts() -> dict[str, Any]:
     return {"level": found.level, "file": str(found.path), **sizes, "unused": ""}
 
 
-def level_of(features: set[str]) -> str:
-    """Return the level for a processor with some features; "" where there is none.
+def level_of(features: set[str], machine: str) -> str:
+    """Return the level for a machine's processor with some features; "" where there is none.
 
     Its vectors have the processor's length, by which host code chooses programs.
 
-    >>> level_of({*LEVELS["x86-64-v3"], "vaes"})
+    >>> level_of({*LEVELS["x86-64-v3"], "vaes"}, "x86_64")
     'x86-64-v3'
     """
+    if machine == ARM:
+        return ARM
     width = machine_code.register_bytes(features)
     found = [
         level
-        for level, own in LEVELS.items()
+        for level, own in X86.items()
         if own <= features and machine_code.register_bytes({*own}) == width
     ]
     return found[-1] if found else ""
@@ -150,7 +157,7 @@ def shipped() -> Shipped | None:
     """Return the programs for this processor; None where there are none, or they can't be read."""
     if why_not():
         return None
-    level = level_of(machine_code.FEATURES)
+    level = level_of(machine_code.FEATURES, platform.machine())
     path = file_of(level)
     try:
         with open(path, "rb") as file:

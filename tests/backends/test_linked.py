@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import math
 import mmap
 import platform
 import struct
@@ -100,6 +101,100 @@ def test_a_piece_is_mapped_at_any_address():
         assert called(address, 1, 1.0) == called(maps[0][1], 1, 1.0)
 
 
+# --- AArch64, in an emulator
+
+ARM = "aarch64-unknown-linux-gnu"
+RET, ROOM = bytes.fromhex("c0035fd6"), 1 << 16
+BASES = 1 << 32, (1 << 47) - ROOM  # of pieces: nothing else is within reach of a call
+
+
+def arm_object_of(text):
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(ARM).create_target_machine(
+        cpu="generic", features="", opt=3, reloc="static", codemodel="small"
+    )
+    return machine.emit_object(llvm.parse_assembly(text.format(triple=ARM)))
+
+
+class Emulated:
+    """A piece in the memory of an emulator, where functions of the C library are Python's."""
+
+    def __init__(self, piece, base):
+        self.arm = pytest.importorskip("unicorn.arm64_const", reason="there is no emulator")
+        unicorn = sys.modules["unicorn"]
+        self.uc = unicorn.Uc(unicorn.UC_ARCH_ARM64, unicorn.UC_MODE_ARM)
+        self.functions, self.cells, self.stack, self.end = 1 << 20, 2 << 20, 3 << 20, 4 << 20
+        for start in (base, self.functions, self.cells, self.stack, self.end):
+            self.uc.mem_map(start, ROOM)
+        content = bytearray(piece.content)
+        for place in piece.own:
+            linked.WORD.pack_into(content, place, base + linked.WORD.unpack_from(content, place)[0])
+        for k, (name, places) in enumerate(piece.others.items()):
+            at = self.functions + 4 * k
+            self.uc.mem_write(at, RET)
+            act = getattr(self, name)
+            self.uc.hook_add(unicorn.UC_HOOK_CODE, lambda *_, act=act: act(), begin=at, end=at)
+            for place in places:
+                linked.WORD.pack_into(content, place, at)
+        self.uc.mem_write(base, bytes(content))
+        self.entry = base + piece.entry
+
+    def cos(self):
+        register = self.arm.UC_ARM64_REG_D0
+        (x,) = struct.unpack("d", struct.pack("Q", self.uc.reg_read(register)))
+        self.uc.reg_write(register, struct.unpack("Q", struct.pack("d", math.cos(x)))[0])
+
+    def memset(self):
+        to, byte, size = (self.uc.reg_read(self.arm.UC_ARM64_REG_X0 + k) for k in range(3))
+        self.uc.mem_write(to, bytes([byte & 255]) * size)
+
+    def called(self, case, x):
+        self.uc.mem_write(self.cells, struct.pack("=qdqq", case, x, 0, 8))
+        self.uc.reg_write(self.arm.UC_ARM64_REG_X2, self.cells)
+        self.uc.reg_write(self.arm.UC_ARM64_REG_SP, self.stack + ROOM // 2)
+        self.uc.reg_write(self.arm.UC_ARM64_REG_LR, self.end)
+        self.uc.emu_start(self.entry, self.end, count=1000)
+        assert self.uc.reg_read(self.arm.UC_ARM64_REG_PC) == self.end
+        state = self.uc.reg_read(self.arm.UC_ARM64_REG_W0)
+        return state, bytes(self.uc.mem_read(self.cells + 16, 8))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="here LLVM links")
+@pytest.mark.parametrize("base", BASES, ids=hex)
+def test_a_piece_of_arm_computes_the_same(base):
+    piece = linked.link(arm_object_of(TEXT), "entry")
+    assert {*piece.others} == {"cos", "memset"}
+    emulated = Emulated(piece, base)
+    tracker, expected = machine_code._by_llvm(object_of(TEXT), "entry")
+    for case in range(-1, 7):
+        for x in (0.0, 1.0, 3.0):
+            assert emulated.called(case, x) == called(expected, case, x), (case, x)
+    del tracker
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="here LLVM links")
+def test_all_relocations_of_arm_are_known_or_refused():
+    content = bytearray(arm_object_of(TEXT))
+    sections = linked._ArmLink(bytes(content))._sections
+    first, size = next(
+        (each.offset, each.size) for each in sections if each.type == linked.RELOCATIONS
+    )
+    for start in range(first, first + size, linked.RELOCATION.size):
+        offset, info, addend = linked.RELOCATION.unpack_from(content, start)
+        if info & 0xFFFFFFFF == linked.ARM_PAGE:
+            break
+    own = {linked.ARM_ABSOLUTE, linked.ARM_PAGE, linked.ARM_ADD}
+    known = own | {*linked.ARM_DISTANCES, *linked.ARM_LOADS, *linked.ARM_CALLS}
+    for kind in range(256, 320):
+        changed = info >> 32 << 32 | kind
+        linked.RELOCATION.pack_into(content, start, offset, changed, addend)
+        assert (linked.link(bytes(content), "entry") is None) == (kind not in known), kind
+
+
+# --- The memory of a piece
+
+
 def rights(address):
     """Return the rights of the memory at an address, such as "r-xp"; "" where there is none."""
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -149,7 +244,7 @@ define i32 @entry(ptr %r, ptr %s, ptr %cells) {{
 def test_what_is_not_known_is_left_to_llvm():
     content = object_of(TEXT)
     other = bytearray(content)
-    other[18:20] = b"\xb7\0"  # of Arm
+    other[18:20] = b"\xf3\0"  # of RISC-V
     for unknown in (object_of(CHANGES), bytes(other), b"", b"MZ" + content[2:]):
         assert linked.link(unknown, "entry") is None
     data = machine_code.made(CHANGES.format(triple=llvm.get_process_triple()))

@@ -28,12 +28,16 @@ V3, V4 = (set(shipped.LEVELS[level]) for level in ("x86-64-v3", "x86-64-v4"))
         # Its vectors are as long as those of the higher level, for which host code would choose
         (V4 - {"avx512dq"}, ""),
         (V3 | {"avx512f"}, "x86-64-v3"),
-        ({"neon", "fp-armv8"}, ""),
         (set(), ""),
     ],
 )
 def test_the_level_is_chosen_by_features(features, level):
-    assert shipped.level_of(features) == level
+    assert shipped.level_of(features, "x86_64") == level
+
+
+def test_each_arm_has_one_level():
+    for features in (set(), {"neon", "fp-armv8", "sve"}):
+        assert shipped.level_of(features, "aarch64") == "aarch64"
 
 
 def test_a_program_for_a_level_is_known_by_what_the_level_is_compiled_with():
@@ -80,7 +84,9 @@ def installed(monkeypatch, tmp_path):
     monkeypatch.delenv(shipped.SWITCH, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    monkeypatch.setattr(shipped, "LEVELS", {"x86-64-v3": frozenset(machine_code.FEATURES)})
+    own = {"x86-64-v3": frozenset(machine_code.FEATURES)}
+    monkeypatch.setattr(shipped, "X86", own)
+    monkeypatch.setattr(shipped, "LEVELS", own)
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     monkeypatch.setattr(code_cache, "folder", lambda: str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir()
