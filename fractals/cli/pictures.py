@@ -17,7 +17,7 @@ from fractals.cli.render import raw_request
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene, source_name
 from fractals.cli.values import Paper, Whole, parse_size, width_on
 from fractals.errors import DifferenceError, OptionError, shown
-from fractals.rendering.options import TraceOptions
+from fractals.tools.options import TraceOptions
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
