@@ -178,7 +178,7 @@ def tiles_command(
     without options that change it, is cut as it is. A picture of any size needs little memory.
     """
     from fractals.io.escape_data import SUFFIXES
-    from fractals.io.formats import PICTURES
+    from fractals.io.foreign.formats import PICTURES
     from fractals.tools import tiles
 
     how = shared.drawing_request(options)

@@ -161,7 +161,7 @@ def merged_parts(source: Any) -> list[Any]:
 
 
 def _split_sum(source: str) -> list[Any]:
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     ends = [*(match.start() for match in re.finditer(r"\+", source)), len(source)]
     end = next((end for end in reversed(ends) if is_whole(source[:end])), None)
@@ -176,7 +176,7 @@ def _split_sum(source: str) -> list[Any]:
 
 def is_whole(source: str) -> bool:
     """Tell whether a text is a file, an entry of a file, or the name of a scene."""
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     if source == "-" or os.path.isfile(source):
         return True
@@ -445,7 +445,7 @@ def source_name(source: str) -> str:
     >>> source_name("a/sea.png"), source_name("many.par#one/two"), source_name("gallery:silk")
     ('sea', 'one_two', 'silk')
     """
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     path, entry = formats.split(merged_parts(source)[-1].removeprefix("gallery:"))
     return NO_NAME.sub("_", entry or path.stem) or "mandelbrot"
