@@ -24,9 +24,9 @@ from fractals import EscapeData, FractalsError, OptionError, SceneError
 from fractals.errors import listed, shown
 from fractals.io import files, png
 from fractals.io.foreign import formats
-from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 from fractals.io.stores.store import open_store
+from fractals.tools.pixels import read_pixels
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, pipes, and links without a right")
 MAP = "0 0 0\n255 255 255\n"
