@@ -118,12 +118,7 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError):
-            kind = "a file of compiled code that is damaged, or that others could have written"
-            try:
-                path.unlink()
-                report(f"{kind}, was removed, and is compiled anew: '{path}'")
-            except OSError:  # such as a folder of this name
-                report(f"{kind}, is not used: delete '{path}'")
+            _remove(path)
             return None
         try:
             return rebuild(data)
@@ -151,6 +146,16 @@ class Store:
             sweep(base.parent, len(data))
         except OSError as error:
             report(f"compiled code can't be kept in '{base}': {reason(error)}")
+
+
+def _remove(path: Path) -> None:
+    """Remove a file that must not be used, and report it."""
+    kind = "a file of compiled code that is damaged, or that others could have written"
+    try:
+        path.unlink()
+        report(f"{kind}, was removed, and is compiled anew: '{path}'")
+    except OSError:  # such as a folder of this name
+        report(f"{kind}, is not used: delete '{path}'")
 
 
 def _outdated(sources: Sources) -> bool:

@@ -77,19 +77,25 @@ def requested_scene(
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
     scene = load_scene(*own, *read, lost=lost, **shared.reading())
-    changes = scene_changes(scene, given, lost)
+    changes = scene_changes(scene, given, lost) if given else {}
     tell_lost(lost)
     if not (changes or given.get("fit")):
         return scene
+    changed = _with_changes(scene, changes, given)
+    if "author" in options:  # of a verb that writes pictures
+        changed = credited(scene, changed, given, defaults)
+    return fitted(scene, changed, given) if fits else changed
+
+
+def _with_changes(scene: "Scene", changes: Mapping[str, Any], given: Mapping[str, Any]) -> "Scene":
+    """Return a scene with keys changed, as the options `given` ask for; errors name the options."""
     try:
         changed = scene.replace(**changes)
     except SceneError as error:
         raise OptionError(_as_options(error)) from None
     if "width" in given and relative(str(given["width"])) is None:
         check_width(changed)
-    if "author" in options:  # of a verb that writes pictures
-        changed = credited(scene, changed, given, defaults)
-    return fitted(scene, changed, given) if fits else changed
+    return changed
 
 
 def credited(

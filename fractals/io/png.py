@@ -110,6 +110,7 @@ Pixels = NDArray[np.unsignedinteger[Any]]  # uint8 or uint16
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 RGB, SUB, UP = 2, 1, 2
+PERCEPTUAL = b"\0"  # the intent of sRGB
 STRIP = 2**19  # bytes: many strips for many threads, and few ends, as each costs some bytes
 MIN_ROWS = 16  # of a strip, as its first one is not compared with the row above
 WINDOW = -15  # raw deflate, of 32 KiB
@@ -164,7 +165,7 @@ def begin(
     """
     width, height = size
     parts = [SIGNATURE, chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, RGB, 0, 0, 0))]
-    parts.append(_color_space(gamut))
+    parts.append(chunk(b"sRGB", PERCEPTUAL) if gamut == "srgb" else _other_space(gamut))
     if dpi:
         dots = round(dpi / INCH)
         parts.append(chunk(b"pHYs", struct.pack(">IIB", dots, dots, 1)))
@@ -175,10 +176,8 @@ def begin(
     return b"".join(parts)
 
 
-def _color_space(gamut: str) -> bytes:
-    """Return the chunks that say what the colors are; older readers know the profile alone."""
-    if gamut == "srgb":
-        return chunk(b"sRGB", b"\0")  # 0: perceptual intent
+def _other_space(gamut: str) -> bytes:
+    """Return the chunks that say what colors are not sRGB; older readers know the profile alone."""
     found = chunk(b"cICP", CICP[gamut]) if gamut in CICP else b""
     if profile := icc_profile(gamut):
         # Stored as it is, because compressors differ.
