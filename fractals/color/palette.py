@@ -335,13 +335,7 @@ def parse(table: dict[str, Any]) -> Palette:
 def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...]:
     """Return stops from colors (evenly spaced) or (position, color) pairs."""
     if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_STOPS:
-        named = (
-            f"; fractals.load_scene(palette={given!r:.80}).color.make_palette() is one by its name"
-        )
-        raise InputError(
-            f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']"
-            + named * isinstance(given, str)
-        )
+        raise _no_stops(given)
     last = len(given) if cyclic else max(len(given) - 1, 1)
     stops: list[tuple[float, str]] = []
     for k, stop in enumerate(given):
@@ -356,6 +350,15 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
         parse_color(color)
         stops.append((float(place), color))
     return tuple(stops)
+
+
+def _no_stops(given: Any) -> InputError:
+    """Return the error of what is no list of stops, such as the name of a palette."""
+    named = f"; fractals.load_scene(palette={given!r:.80}).color.make_palette() is one by its name"
+    return InputError(
+        f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']"
+        + named * isinstance(given, str)
+    )
 
 
 def linear_of(text: str, gamut: str = "srgb") -> Floats:

@@ -161,12 +161,14 @@ class TileGrid:
             return
         columns, rows = (part.astype(backend.real) for part in coordinates(plan))
         if step > 1:
-            columns, rows = (
-                np.ascontiguousarray(part[:, self._picked(np.arange(-(-part.shape[1] // step)), k)])
-                for k, part in enumerate((columns, rows))
-            )
+            columns, rows = self._thinned(columns, 0), self._thinned(rows, 1)
         self.columns, self.rows = columns, rows
         self._all_columns = backend.to_device(columns)
+
+    def _thinned(self, positions: NDArray[Any], axis: int) -> NDArray[Any]:
+        """Return the columns (axis 0) or rows (axis 1) of the samples that a step leaves."""
+        count = -(-positions.shape[1] // self.step)
+        return np.ascontiguousarray(positions[:, self._picked(np.arange(count), axis)])
 
     def at(self, columns: Floats, rows: Floats) -> "TileGrid":
         """Return a grid of other columns and rows of the same plane, as of `coordinates`."""
@@ -181,15 +183,19 @@ class TileGrid:
         rows, columns = tile.window(n)
         shape = tile.height * n, tile.width * n
         if self.plan.explicit_positions:
-            i, j = indices((rows, columns))
-            if self.step > 1:
-                i, j = self._picked(i, 0), self._picked(j, 1)
-            return shape, *self.of_samples(i, j, shape)
+            return shape, *self._explicit(rows, columns, shape)
         across = self._all_columns  # strips are as wide as the picture
         if tile.width * n < self.columns.shape[1]:
             across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
         down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
         return shape, across, down
+
+    def _explicit(self, rows: slice, columns: slice, shape: tuple[int, int]) -> tuple[Any, Any]:
+        """Return the explicit positions of a window of samples, on the device."""
+        i, j = indices((rows, columns))
+        if self.step > 1:
+            i, j = self._picked(i, 0), self._picked(j, 1)
+        return self.of_samples(i, j, shape)
 
     def of_samples(self, i: Index, j: Index, shape: tuple[int, int]) -> tuple[Any, Any]:
         """Return the explicit positions of samples in columns `i` and rows `j`, on the device."""

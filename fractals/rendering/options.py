@@ -306,15 +306,9 @@ def split_keywords(
     A keyword that the TypedDict `allowed` lacks is an `OptionError`; a `precision` of None keeps
     that of the scene.
     """
-    known = allowed.__annotations__
     for name in keywords:
-        if name not in known:
-            hint = _as_table(name, keywords, given=True)
-            hint = hint or (f"; give {KEYWORDS[name]}" if name in KEYWORDS else "")
-            if SYNONYMS.get(name) in known:
-                hint = hint or f"; did you mean '{SYNONYMS[name]}'?"
-            hint = hint or _as_table(name, keywords, given=False) or did_you_mean(name, known)
-            raise OptionError(f"unknown keyword '{name}'{hint}")
+        if name not in allowed.__annotations__:
+            raise _unknown_keyword(name, keywords, allowed.__annotations__)
     keys, made = dict(keywords), []
     for each in options:
         names = each.fields.keys() & keys.keys()
@@ -322,6 +316,18 @@ def split_keywords(
     if keys.get("precision", "") is None:
         del keys["precision"]
     return keys, *made
+
+
+def _unknown_keyword(
+    name: str, keywords: Mapping[str, Any], known: Mapping[str, Any]
+) -> OptionError:
+    """Return the error of a keyword that is not among the known ones, with what may be meant."""
+    hint = _as_table(name, keywords, given=True)
+    hint = hint or (f"; give {KEYWORDS[name]}" if name in KEYWORDS else "")
+    if SYNONYMS.get(name) in known:
+        hint = hint or f"; did you mean '{SYNONYMS[name]}'?"
+    hint = hint or _as_table(name, keywords, given=False) or did_you_mean(name, known)
+    return OptionError(f"unknown keyword '{name}'{hint}")
 
 
 def _as_table(name: str, keywords: Mapping[str, Any], given: bool) -> str:
