@@ -123,10 +123,9 @@ class Store:
         try:
             return rebuild(data)
         except Exception as error:  # whatever Numba or LLVM raises about code that they can't load
-            kind = type(error).__name__
+            said = f"{type(error).__name__}: {shown(error, 120)}"
             report(
-                "compiled code can't be loaded, so every start compiles anew "
-                f"({kind}: {shown(error, 120)}): '{path}'"
+                f"compiled code can't be loaded, so every start compiles anew ({said}): '{path}'"
             )
             return None
 

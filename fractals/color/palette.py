@@ -395,13 +395,9 @@ def parse_color(text: Any) -> tuple[float, float, float]:
     OKLCH is lightness from 0 to 1, chroma from 0 to some 0.3, and hue in degrees; where sRGB has
     no such color, one of less chroma is taken.
     """
-    lch = _oklch_in(text) if isinstance(text, str) and text.startswith("oklch") else None
-    if lch is not None:
-        red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
-        return red, green, blue
-    if isinstance(text, str) and text.isalpha() and len(text) <= MAX_COLOR_NAME:
-        return _named_color(text)
-    digits = text[1:] if isinstance(text, str) and text.startswith("#") else ""
+    if isinstance(text, str) and not text.startswith("#"):
+        return _color_in_words(text)
+    digits = text[1:] if isinstance(text, str) else ""
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)
     try:
@@ -411,6 +407,17 @@ def parse_color(text: Any) -> tuple[float, float, float]:
     except ValueError:
         raise _no_color(text) from None
     return red / 255, green / 255, blue / 255
+
+
+def _color_in_words(text: str) -> tuple[float, float, float]:
+    """Return the same of a color in OKLCH, or of a name."""
+    lch = _oklch_in(text) if text.startswith("oklch") else None
+    if lch is not None:
+        red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
+        return red, green, blue
+    if text.isalpha() and len(text) <= MAX_COLOR_NAME:
+        return _named_color(text)
+    raise _no_color(text)
 
 
 def _named_color(name: str) -> tuple[float, float, float]:

@@ -583,38 +583,42 @@ class Direct(GridMethod):
 
     def _look(self) -> None:
         """Set the limit of iterations and the count offset from a probe of the view."""
-        plan, backend = self.plan, self.backend
-        if backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
+        plan = self.plan
+        if self.backend.kind in ("python", "simulator"):
+            self._look_where_slow()
+            return
+        probe, before = self._probe(), self.max_iterations
+        if not self.run.called:
+            probe.compile()
+        if plan.probed:
+            self.max_iterations = probe.shallow_limit()
+        limit = self.max_iterations
+        if limit > LONG and plan.depth and not plan.probed:
+            limit = min(limit, probe.shallow_limit())
+        if plan.depth:
+            self.count_offset = probe.count_offset(limit)
+        self.probing = probe.seconds
+        if self.part or self.max_iterations != before:
+            self._compile()
+
+    def _look_where_slow(self) -> None:
+        """Set the same where a probe would take minutes: from one on the CPU, unless it is short.
+
+        The counts of the CPU are the same.
+        """
+        plan = self.plan
+        if self.backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
             probe = self._probe()
             if found := probe.limit_under(plan.least_limit):
                 self.max_iterations, self.probing = found, probe.seconds
                 return
-        if backend.kind in ("python", "simulator"):  # the probe would take minutes there
-            self._look_on_cpu()
-        else:
-            probe, before = self._probe(), self.max_iterations
-            if not self.run.called:
-                probe.compile()
-            if plan.probed:
-                self.max_iterations = probe.shallow_limit()
-            limit = self.max_iterations
-            if limit > LONG and plan.depth and not plan.probed:
-                limit = min(limit, probe.shallow_limit())
-            if plan.depth:
-                self.count_offset = probe.count_offset(limit)
-            self.probing = probe.seconds
-            if not self.part and self.max_iterations == before:
-                return
-        self._compile()
-
-    def _look_on_cpu(self) -> None:
-        """Set the same from a probe on the CPU, whose counts are the same."""
         cpu = open_one_core(self.plan.number)
         # With the program that pictures of the CPU have
         steps = limits_of("cpu").steps_per_check
         other = type(self)(cpu, replace(self.plan, steps_per_check=steps))
         self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
         self.probing = other.probing
+        self._compile()
 
     def _compile(self, limit: int = 0) -> None:
         """Compile the program, and bring its inputs to the device.
