@@ -39,8 +39,8 @@ import websockets
 import fractals
 from fractals.explorer import packing
 from fractals.explorer.application import Explorer
+from fractals.explorer.options import ExploreOptions
 from fractals.explorer.server import Running
-from fractals.rendering.options import ExploreOptions
 from fractals.tools import bench_report
 
 SCENES = ("seahorse", "heirloom", "wheels", "pinwheel")

@@ -135,6 +135,15 @@ def run_tiles(
 
     if threads:
         return run_loops(queue, [loop] * threads, progress)
+    return _run_here(tiles, work, progress)
+
+
+def _run_here(
+    tiles: Sequence[T],
+    work: Callable[[T], Mapping[str, float] | None],
+    progress: Progress | None,
+) -> dict[str, float]:
+    """Do the work of every tile in the calling thread; see `run_tiles`."""
     spent: dict[str, float] = {}
     for done, tile in enumerate(tiles, 1):
         add(spent, work(tile) or {})

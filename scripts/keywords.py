@@ -14,22 +14,20 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import fractals
+from fractals.explorer.options import ExploreOptions
+from fractals.films.options import FilmOptions, SaveOptions
 from fractals.rendering.options import (
-    ExploreOptions,
     FileOptions,
-    FilmOptions,
     Options,
     RenderOptions,
     ReplaceOptions,
-    SaveOptions,
-    SearchOptions,
-    SpiralOptions,
     StoreOptions,
     SuggestOptions,
-    TraceOptions,
 )
 from fractals.scene.model import TABLES, Scene
 from fractals.scene.table import CommandHelp
+from fractals.search.options import SearchOptions, SpiralOptions
+from fractals.tools.options import TraceOptions
 
 PACKAGE = Path(fractals.__file__).parent
 # What keys accept beyond the types of the model, which validators turn into these.

@@ -22,6 +22,8 @@ from fractals.backends.cpu import backend
 from fractals.cli.keys import KEYS
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
+from fractals.explorer.options import ExploreOptions
+from fractals.films.options import FilmOptions, SaveOptions
 from fractals.io.image import PictureFile
 from fractals.kernels.primitives import fma, number
 from fractals.meant import ATTRIBUTES
@@ -29,6 +31,8 @@ from fractals.rendering import drawing, options
 from fractals.rendering.options import RenderOptions
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import TABLES, Scene
+from fractals.search.options import SearchOptions, SpiralOptions
+from fractals.tools.options import TraceOptions
 
 HERE = Path(__file__).parent
 TINY = {"size": (8, 6), "supersampling": 1, "device": "cpu"}
@@ -67,7 +71,9 @@ def test_the_meaning_of_an_option_is_written_once():
             constants = [node.value for node in nodes_of(path) if isinstance(node, ast.Constant)]
             texts += [" ".join(value.lower().split()) for value in constants if type(value) is str]
     whole = "\n".join(texts)
-    classes = [each for each in vars(options).values() if hasattr(each, "fields")]
+    classes = [options.Options]
+    for each in classes:
+        classes += each.__subclasses__()
     meanings = {each.command for kind in classes for each in kind.fields.values()}
     assert len(meanings) > 30
     for meaning in meanings | {text for text, _ in KEYS.values()}:
@@ -95,13 +101,13 @@ def test_options_are_values():
         (fractals.render_to, options.FileOptions),
         (fractals.recolor_to, options.ReplaceOptions),
         (fractals.compute_to, options.StoreOptions),
-        (fractals.film, options.FilmOptions),
-        (fractals.Film.save, options.SaveOptions),
-        (fractals.find_nucleus, options.SearchOptions),
-        (fractals.find_misiurewicz, options.SpiralOptions),
+        (fractals.film, FilmOptions),
+        (fractals.Film.save, SaveOptions),
+        (fractals.find_nucleus, SearchOptions),
+        (fractals.find_misiurewicz, SpiralOptions),
         (fractals.find_interesting, options.SuggestOptions),
-        (fractals.explore, options.ExploreOptions),
-        (fractals.trace, options.TraceOptions),
+        (fractals.explore, ExploreOptions),
+        (fractals.trace, TraceOptions),
     ],
 )
 def test_help_lists_the_options(function, kind):

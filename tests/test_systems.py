@@ -15,11 +15,11 @@ import pytest
 
 import fractals
 from fractals.backends import probe
-from fractals.backends.cache_folder import CACHES, empty_cache
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import server
-from fractals.io import files
+from fractals.io.stores.lock import FolderLock
 from fractals.io.stores.store import claimed
+from fractals.tools.caches import CACHES, empty_cache
 
 LACKING = {
     "macos": """
@@ -132,11 +132,11 @@ def test_a_folder_is_locked_on_windows_by_a_mutex(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "WinDLL", lambda name, **_: kernel, raising=False)
     monkeypatch.setattr(ctypes, "get_last_error", lambda: kernel.error, raising=False)
-    lock = files.FolderLock(tmp_path)
+    lock = FolderLock(tmp_path)
     assert lock.held
     with pytest.raises(BlockingIOError):
-        files.FolderLock(tmp_path / ".")
-    other = files.FolderLock(tmp_path.parent)
+        FolderLock(tmp_path / ".")
+    other = FolderLock(tmp_path.parent)
     for each in lock, other, other:
         each.release()
     assert not lock.held

@@ -11,11 +11,11 @@ import re
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from fractals.errors import FractalsError
+OURS = "fractals-" + "[0-9a-f]" * 16  # folders of compiled code in the folder of it, a pattern
 
 
 class UntrustedFolderError(OSError):
@@ -38,54 +38,6 @@ def _user_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("fractals", appauthor=False))
-
-
-CACHES: dict[str, Callable[[], Path]] = {
-    "compiled programs": compiled_folder,
-    "reference orbits": orbits_folder,
-}
-# The files of a cache. Folders that the environment names may hold files of other programs.
-PATTERNS = {
-    "compiled programs": ("fractals-" + "[0-9a-f]" * 16 + "/**/*",),
-    "reference orbits": ("*.npz", "*.part"),
-}
-
-
-def contents(name: str) -> list[Path]:
-    """Return the files of a cache, one of `CACHES`."""
-    folder = CACHES[name]()
-    found = (path for pattern in PATTERNS[name] for path in folder.glob(pattern))
-    real = os.path.realpath(folder)
-    return [
-        path
-        for path in found
-        if path.is_file()
-        and os.path.realpath(path).startswith(os.path.join(real, ""))
-        and not path.is_symlink()
-    ]
-
-
-def empty_cache(name: str) -> int:
-    """Delete the files of a cache, and return how many were deleted.
-
-    Folders are kept, because another process may be writing to them. Files that can't be deleted,
-    as those in use on Windows, are a `FractalsError` once the others are deleted.
-    """
-    deleted, kept, reason = 0, 0, ""
-    for path in contents(name):
-        try:
-            path.unlink()
-            deleted += 1
-        except FileNotFoundError:  # another process deleted it
-            pass
-        except OSError as error:
-            kept, reason = kept + 1, error.strerror or str(error)
-    if kept:
-        raise FractalsError(
-            f"{name}: {deleted} files deleted, and {kept} can't be: {reason}. "
-            "End the programs that use them, and try again"
-        )
-    return deleted
 
 
 # The bounds of compiled code. Without them the folder would keep what edits, other versions of this
@@ -124,11 +76,11 @@ def sweep(folder: Path, written: int) -> None:
 def remove_old(folder: Path) -> None:
     """Remove compiled code that nobody read for `KEEP` seconds, and the oldest beyond `MOST` bytes.
 
-    `folder`: that of `compiled_folder`, of which only folders named as in `PATTERNS` are looked
+    `folder`: that of `compiled_folder`, of which only folders named as in `OURS` are looked
     through. Files that can't be removed, as those in use on Windows, stay.
     """
     now, found = time.time(), []
-    for top in folder.glob("fractals-" + "[0-9a-f]" * 16):
+    for top in folder.glob(OURS):
         for inner, _, names in [] if top.is_symlink() else os.walk(top, topdown=False):
             with contextlib.suppress(OSError):
                 if now - os.lstat(inner).st_mtime > KEEP:

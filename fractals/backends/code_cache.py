@@ -118,20 +118,14 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError):
-            kind = "a file of compiled code that is damaged, or that others could have written"
-            try:
-                path.unlink()
-                report(f"{kind}, was removed, and is compiled anew: '{path}'")
-            except OSError:  # such as a folder of this name
-                report(f"{kind}, is not used: delete '{path}'")
+            _remove(path)
             return None
         try:
             return rebuild(data)
         except Exception as error:  # whatever Numba or LLVM raises about code that they can't load
-            kind = type(error).__name__
+            said = f"{type(error).__name__}: {shown(error, 120)}"
             report(
-                "compiled code can't be loaded, so every start compiles anew "
-                f"({kind}: {shown(error, 120)}): '{path}'"
+                f"compiled code can't be loaded, so every start compiles anew ({said}): '{path}'"
             )
             return None
 
@@ -151,6 +145,16 @@ class Store:
             sweep(base.parent, len(data))
         except OSError as error:
             report(f"compiled code can't be kept in '{base}': {reason(error)}")
+
+
+def _remove(path: Path) -> None:
+    """Remove a file that must not be used, and report it."""
+    kind = "a file of compiled code that is damaged, or that others could have written"
+    try:
+        path.unlink()
+        report(f"{kind}, was removed, and is compiled anew: '{path}'")
+    except OSError:  # such as a folder of this name
+        report(f"{kind}, is not used: delete '{path}'")
 
 
 def _outdated(sources: Sources) -> bool:

@@ -115,6 +115,11 @@ def _memory_size(_second: int) -> int:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError):
         pass
+    return _memory_elsewhere()
+
+
+def _memory_elsewhere() -> int:
+    """Return the memory of a system that is not Linux; 0 where it doesn't say."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # macOS: free or not
     except (OSError, ValueError, AttributeError):

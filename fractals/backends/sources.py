@@ -163,11 +163,16 @@ def _read(name: str) -> _Module | None:
     try:
         if known and known.file == file and state == _STATE(os.stat(file)):
             return known
-        with open(file, "rb") as opened:
-            info = os.fstat(opened.fileno())  # before the text: a change meanwhile changes it, too
-            data = opened.read()
+        return _read_anew(name, file)
     except OSError:
         return None
+
+
+def _read_anew(name: str, file: str) -> _Module:
+    """Return the same of a module whose file no process noted as it is; it is noted then."""
+    with open(file, "rb") as opened:
+        info = os.fstat(opened.fileno())  # before the text: a change meanwhile changes it, too
+        data = opened.read()
     imports = {name.rpartition(".")[0]}  # a package is imported before its modules
     for package, names, plain in re.findall(_IMPORT, data.decode("utf-8", "replace")):
         imports.add(package or name)

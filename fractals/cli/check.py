@@ -127,7 +127,7 @@ def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
     code for this kind of processor; it serves the user that fills it.
     """
     from fractals.backends import shipped
-    from fractals.backends.cache_folder import CACHES, contents, empty_cache
+    from fractals.tools.caches import CACHES, contents, empty_cache
 
     if empty and fill:
         raise OptionError("--empty and --fill contradict each other: give one")

@@ -206,9 +206,9 @@ def convert_command(
     a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are converted into
     each other. Other programs have no maximum of iterations "auto": the number found is written.
     """
-    from fractals.io import formats
     from fractals.io.escape_data import SUFFIXES
     from fractals.io.files import check_output, written
+    from fractals.io.foreign import formats
     from fractals.scene.model import toml_text, validate
 
     if target is not None and output is not None:
@@ -339,7 +339,7 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
 
 def resolved_of(file: str) -> dict[str, Any]:
     """Return what the values "auto" were in a picture that this program drew."""
-    from fractals.io import formats
+    from fractals.io.foreign import formats
     from fractals.io.tables import read_resolved
 
     path = Path(file)
@@ -350,7 +350,7 @@ def resolved_of(file: str) -> dict[str, Any]:
 
 def show_entries(file: str, as_json: bool) -> bool:
     """List the entries of a file that has more than one; return whether it has."""
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     found = formats.entries(file, shared.formulas())
     if len(found) < 2:
@@ -363,7 +363,7 @@ def show_entries(file: str, as_json: bool) -> bool:
 
 def show_palette(file: str, as_json: bool) -> bool:
     """Print the palette of another program's file of palettes; return whether it is one."""
-    from fractals.io import formats
+    from fractals.io.foreign import formats
     from fractals.scene.model import toml_text, validate
 
     form = formats.find(formats.split(file)[0].name)
@@ -380,8 +380,8 @@ def show_palette(file: str, as_json: bool) -> bool:
 
 def is_raw(file: str) -> bool:
     """Tell whether a name is that of a file of raw numbers, and not of an entry of another file."""
-    from fractals.io import formats
     from fractals.io.escape_data import SUFFIXES
+    from fractals.io.foreign import formats
 
     path, entry = formats.split(file)
     return not entry and path.name.lower().endswith(SUFFIXES)

@@ -9,7 +9,7 @@ from fractals.cli.command import of, section, verb
 from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 from fractals.cli.values import Whole
-from fractals.rendering.options import ExploreOptions
+from fractals.explorer.options import ExploreOptions
 
 # Their defaults and bounds are those of `fractals.explore`.
 server_options = section(

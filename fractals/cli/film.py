@@ -23,7 +23,7 @@ from fractals.cli.messages import (
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole
 from fractals.errors import OptionError, shown
-from fractals.rendering.options import FilmOptions, SaveOptions
+from fractals.films.options import FilmOptions, SaveOptions
 
 if TYPE_CHECKING:
     from fractals.films.film import Film

@@ -12,7 +12,8 @@ from fractals.cli.messages import ProgressLine, print_facts, print_json, program
 from fractals.cli.scenes import make_folder, requested_scene
 from fractals.cli.values import Whole, whole
 from fractals.errors import OptionError, shown
-from fractals.rendering.options import SearchOptions, SpiralOptions, SuggestOptions
+from fractals.rendering.options import SuggestOptions
+from fractals.search.options import SearchOptions, SpiralOptions
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene

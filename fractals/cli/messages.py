@@ -315,10 +315,7 @@ class ProgressLine:
         if done:
             self._ended.set()  # what draws is compiled
         if done == total and self.after and not self._late:
-            line = f"compiling {self.after}: about {PAGE_SECONDS} s, the first time only"
-            self._late = threading.Timer(LATE, tell, [line])
-            self._late.daemon = True
-            self._late.start()
+            self._tell_later()
         share = done / max(total, 1)
         seconds = monotonic() - self._begun
         drawing = max(0.0, seconds - self._clock.seconds() + self._compiled)
@@ -334,6 +331,13 @@ class ProgressLine:
         """Show how many steps of a search are done, of at most `total`."""
         seconds = duration(monotonic() - self._begun)
         self.show(what, done, total, f"{what}: step {done}, at most {total}, after {seconds}")
+
+    def _tell_later(self) -> None:
+        """Say what is compiled after the last step, if it takes long."""
+        line = f"compiling {self.after}: about {PAGE_SECONDS} s, the first time only"
+        self._late = threading.Timer(LATE, tell, [line])
+        self._late.daemon = True
+        self._late.start()
 
     def show(self, what: str, done: int, total: int, line: str, note: str = "") -> None:
         """Show numbers as a bar on a terminal, and as `line` elsewhere."""

@@ -17,7 +17,7 @@ from fractals.cli.render import raw_request
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene, source_name
 from fractals.cli.values import Paper, Whole, parse_size, width_on
 from fractals.errors import DifferenceError, OptionError, shown
-from fractals.rendering.options import TraceOptions
+from fractals.tools.options import TraceOptions
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -178,7 +178,7 @@ def tiles_command(
     without options that change it, is cut as it is. A picture of any size needs little memory.
     """
     from fractals.io.escape_data import SUFFIXES
-    from fractals.io.formats import PICTURES
+    from fractals.io.foreign.formats import PICTURES
     from fractals.tools import tiles
 
     how = shared.drawing_request(options)

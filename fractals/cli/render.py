@@ -112,7 +112,7 @@ def raw_request(
     raw_file: str, sources: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[Any, "Scene"]:
     """Return the raw numbers of a file, and the scene whose colors they are drawn in."""
-    from fractals.io.formats import PICTURES
+    from fractals.io.foreign.formats import PICTURES
     from fractals.io.load import with_colors
     from fractals.rendering.families import family_of, load_raw
     from fractals.scene.geometry import make_layers

@@ -77,19 +77,25 @@ def requested_scene(
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
     scene = load_scene(*own, *read, lost=lost, **shared.reading())
-    changes = scene_changes(scene, given, lost)
+    changes = scene_changes(scene, given, lost) if given else {}
     tell_lost(lost)
     if not (changes or given.get("fit")):
         return scene
+    changed = _with_changes(scene, changes, given)
+    if "author" in options:  # of a verb that writes pictures
+        changed = credited(scene, changed, given, defaults)
+    return fitted(scene, changed, given) if fits else changed
+
+
+def _with_changes(scene: "Scene", changes: Mapping[str, Any], given: Mapping[str, Any]) -> "Scene":
+    """Return a scene with keys changed, as the options `given` ask for; errors name the options."""
     try:
         changed = scene.replace(**changes)
     except SceneError as error:
         raise OptionError(_as_options(error)) from None
     if "width" in given and relative(str(given["width"])) is None:
         check_width(changed)
-    if "author" in options:  # of a verb that writes pictures
-        changed = credited(scene, changed, given, defaults)
-    return fitted(scene, changed, given) if fits else changed
+    return changed
 
 
 def credited(
@@ -161,7 +167,7 @@ def merged_parts(source: Any) -> list[Any]:
 
 
 def _split_sum(source: str) -> list[Any]:
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     ends = [*(match.start() for match in re.finditer(r"\+", source)), len(source)]
     end = next((end for end in reversed(ends) if is_whole(source[:end])), None)
@@ -176,7 +182,7 @@ def _split_sum(source: str) -> list[Any]:
 
 def is_whole(source: str) -> bool:
     """Tell whether a text is a file, an entry of a file, or the name of a scene."""
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     if source == "-" or os.path.isfile(source):
         return True
@@ -445,7 +451,7 @@ def source_name(source: str) -> str:
     >>> source_name("a/sea.png"), source_name("many.par#one/two"), source_name("gallery:silk")
     ('sea', 'one_two', 'silk')
     """
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     path, entry = formats.split(merged_parts(source)[-1].removeprefix("gallery:"))
     return NO_NAME.sub("_", entry or path.stem) or "mandelbrot"

@@ -102,7 +102,13 @@ def threads() -> int | None:
 
 
 def scene_table() -> dict[str, Any]:
-    """Return the keys of scenes that have a default of the user's own.
+    """Return the keys of scenes that have a default of the user's own."""
+    table = {key: value for key, value in read(path()).items() if key not in OWN}
+    return _embedded(table, path()) if table else {}
+
+
+def _embedded(table: dict[str, Any], file: Path) -> dict[str, Any]:
+    """Return the keys of scenes of the file of defaults, with palettes as values.
 
     A palette's file is looked up beside the file of defaults, then in the current folder.
     """
@@ -110,10 +116,6 @@ def scene_table() -> dict[str, Any]:
     from fractals.io.load import embed_files
     from fractals.scene.model import validate
 
-    file = path()
-    table = {key: value for key, value in read(file).items() if key not in OWN}
-    if not table:
-        return {}
     try:
         embedded = dict(embed_files(table, Place(file.parent), None))
     except (InputError, OptionError) as error:

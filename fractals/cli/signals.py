@@ -1,10 +1,12 @@
 """What the process does with signals, and with streams that are closed when it starts."""
 
 import contextlib
+import functools
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -60,19 +62,19 @@ def end_in_spite_of_destructors() -> None:
     A signal is handled wherever the main thread is: in a destructor or a callback of a weak
     reference, as imports have them, too. What is raised there is printed and forgotten.
     """
-    before = sys.unraisablehook
+    sys.unraisablehook = functools.partial(_end_again, sys.unraisablehook)
 
-    def again(lost: Any) -> None:
-        if isinstance(lost.exc_value, KeyboardInterrupt):
-            _later(signal.SIGINT)
-        elif isinstance(lost.exc_value, SystemExit) and isinstance(lost.exc_value.code, int):
-            number = signal.Signals(lost.exc_value.code - 128)
-            signal.signal(number, _end)
-            _later(number)
-        else:
-            before(lost)
 
-    sys.unraisablehook = again
+def _end_again(before: Callable[[Any], object], lost: Any) -> None:
+    """Raise what ends the process once more; give what was lost otherwise to the hook before."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        _later(signal.SIGINT)
+    elif isinstance(lost.exc_value, SystemExit) and isinstance(lost.exc_value.code, int):
+        number = signal.Signals(lost.exc_value.code - 128)
+        signal.signal(number, _end)
+        _later(number)
+    else:
+        before(lost)
 
 
 def is_compiling() -> bool:

@@ -335,13 +335,7 @@ def parse(table: dict[str, Any]) -> Palette:
 def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...]:
     """Return stops from colors (evenly spaced) or (position, color) pairs."""
     if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_STOPS:
-        named = (
-            f"; fractals.load_scene(palette={given!r:.80}).color.make_palette() is one by its name"
-        )
-        raise InputError(
-            f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']"
-            + named * isinstance(given, str)
-        )
+        raise _no_stops(given)
     last = len(given) if cyclic else max(len(given) - 1, 1)
     stops: list[tuple[float, str]] = []
     for k, stop in enumerate(given):
@@ -356,6 +350,15 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
         parse_color(color)
         stops.append((float(place), color))
     return tuple(stops)
+
+
+def _no_stops(given: Any) -> InputError:
+    """Return the error of what is no list of stops, such as the name of a palette."""
+    named = f"; fractals.load_scene(palette={given!r:.80}).color.make_palette() is one by its name"
+    return InputError(
+        f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']"
+        + named * isinstance(given, str)
+    )
 
 
 def linear_of(text: str, gamut: str = "srgb") -> Floats:
@@ -392,13 +395,9 @@ def parse_color(text: Any) -> tuple[float, float, float]:
     OKLCH is lightness from 0 to 1, chroma from 0 to some 0.3, and hue in degrees; where sRGB has
     no such color, one of less chroma is taken.
     """
-    lch = _oklch_in(text) if isinstance(text, str) and text.startswith("oklch") else None
-    if lch is not None:
-        red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
-        return red, green, blue
-    if isinstance(text, str) and text.isalpha() and len(text) <= MAX_COLOR_NAME:
-        return _named_color(text)
-    digits = text[1:] if isinstance(text, str) and text.startswith("#") else ""
+    if isinstance(text, str) and not text.startswith("#"):
+        return _color_in_words(text)
+    digits = text[1:] if isinstance(text, str) else ""
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)
     try:
@@ -408,6 +407,17 @@ def parse_color(text: Any) -> tuple[float, float, float]:
     except ValueError:
         raise _no_color(text) from None
     return red / 255, green / 255, blue / 255
+
+
+def _color_in_words(text: str) -> tuple[float, float, float]:
+    """Return the same of a color in OKLCH, or of a name."""
+    lch = _oklch_in(text) if text.startswith("oklch") else None
+    if lch is not None:
+        red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
+        return red, green, blue
+    if text.isalpha() and len(text) <= MAX_COLOR_NAME:
+        return _named_color(text)
+    raise _no_color(text)
 
 
 def _named_color(name: str) -> tuple[float, float, float]:

@@ -1,6 +1,6 @@
 """The explorer: a server that draws views for a browser. `PROTOCOL.md` here describes the messages.
 
-server.py      `fractals.explore`: starts and ends the server
+server.py      `fractals.explore`: starts and ends the server; options.py: its options
 application.py serves the page and the clients
 gate.py        accepts connections, strangers last, and checks every request; addresses that open
                once, cookies that outlive the server

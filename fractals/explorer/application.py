@@ -15,10 +15,10 @@ from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.filming import Filming
 from fractals.explorer.gate import BEARER, Gate, Visitors
 from fractals.explorer.jobs import Compilers, Jobs, Workers, own_label
+from fractals.explorer.options import ExploreOptions
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
 from fractals.explorer.session import Outbox, Session, TooManyMessages
-from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 
 HELLO_SECONDS = 10.0

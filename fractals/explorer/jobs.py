@@ -28,7 +28,7 @@ from fractals.explorer import protocol
 from fractals.explorer.frames import FrameView, octaves
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.explorer.session import Session
-from fractals.io.files import FolderLock
+from fractals.io.stores.lock import FolderLock
 from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.geometry import make_layers

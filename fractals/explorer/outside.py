@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from fractals.errors import InputError, OptionError, SceneError, shown
-from fractals.io import exif, formats, png
+from fractals.io import exif, png
 from fractals.io.facts import RESOLVED
 from fractals.io.files import (
     MAX_JSON_BYTES,
@@ -23,7 +23,7 @@ from fractals.io.files import (
     parse_toml,
     scene_in_page,
 )
-from fractals.io.foreign import MAX_BYTES, Imported
+from fractals.io.foreign import MAX_BYTES, Imported, formats
 from fractals.scene.model import Scene, painted, validate
 from fractals.scene.numbers import LONG_INTEGER, MAX_BITS
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, packing, protocol
 from fractals.explorer.frames import FrameHistory, in_colors
+from fractals.explorer.options import ExploreOptions
 from fractals.explorer.protocol import VERSION, Hello
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
 from fractals.explorer.shown import RefinedView, ShownView
 from fractals.explorer.view import ClientView
 from fractals.rendering.families import family_of
-from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 
 # What waits to be sent to one client: bounded, and without tiles of views that were given up.

@@ -10,20 +10,14 @@ from typing import Any, Unpack
 from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
 from fractals.films.motion import make_places
+from fractals.films.options import FilmOptions, SaveOptions
 from fractals.films.plan import Timeline
 from fractals.films.warned import FLAT
 from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.families import family_of
-from fractals.rendering.options import (
-    FilmOptions,
-    RenderOptions,
-    SaveOptions,
-    read_request,
-    split_keywords,
-    with_keywords,
-)
+from fractals.rendering.options import RenderOptions, read_request, split_keywords, with_keywords
 from fractals.scene.credits import unsigned
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of

@@ -19,6 +19,7 @@ from fractals.films import encode
 from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
 from fractals.films.flashes import Light, Watch
+from fractals.films.options import SaveOptions
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
@@ -26,7 +27,6 @@ from fractals.io import metadata
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
-from fractals.rendering.options import SaveOptions
 from fractals.scene.model import Scene
 
 NUMBERED = re.compile(r"%0?(\d?)d")

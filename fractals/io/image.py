@@ -375,31 +375,6 @@ def png_beginning(
     return png.begin(size, bits, texts, SOFTWARE_NAME, image.dpi, image.primaries)
 
 
-def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = None) -> Pixels:
-    """Return the pixels of a picture, shape (height, width, 3); of 16 bits only from our PNGs.
-
-    `size` is the width and height that it must have; they are compared before anything is decoded.
-
-    `SceneError`: the file is no picture, is damaged, or has another size.
-    """
-    if bits == 16:
-        return png.read(path, size)
-    import PIL.Image
-
-    try:
-        with lifted_limit(), PIL.Image.open(path) as picture:
-            if size and picture.size != size:
-                width, height = picture.size
-                raise SceneError(
-                    f"{path} is {width}x{height}, and the scene inside says {size[0]}x{size[1]}"
-                )
-            return np.asarray(picture.convert("RGB"))
-    except SceneError:
-        raise
-    except (OSError, SyntaxError, ValueError, IndexError, MemoryError) as error:
-        raise SceneError(f"{path}: the picture is damaged or cut short ({error})") from None
-
-
 SMALL = 400  # pixels of the longer side of a picture whose colors are looked at
 MAX_SEEN = 2**28  # pixels of such a picture before
 

@@ -57,7 +57,7 @@ def split_picture(name: str) -> tuple[Path, str] | None:
     >>> split_picture("photo.jpg#12"), split_picture("ember")
     ((PosixPath('photo.jpg'), '12'), None)
     """
-    from fractals.io.formats import PICTURES
+    from fractals.io.foreign.formats import PICTURES
 
     path, _, number = name.rpartition("#")
     path, number = (path, number) if path and number.isdecimal() else (name, "")
@@ -114,7 +114,7 @@ def split_entry(name: str, place: Place = HERE) -> tuple[Path, str] | None:
 
 def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     """Return the palette in a file, and what was lost; see `find_palette`."""
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     try:
         if path.suffix.lower() == ".toml":
@@ -191,7 +191,7 @@ def cmap_installed() -> bool:
 
 def _suffixes() -> tuple[str, ...]:
     """Return the suffixes of files that may hold a palette, without importing the formats."""
-    from fractals.io.formats import OWN
+    from fractals.io.foreign.formats import OWN
 
     more = (catalog.load("format", name)().suffixes for name in catalog.installed("format"))
     ends = {*OWN, *(f".{name}" for name in catalog.names("format"))}

@@ -9,18 +9,15 @@ file of others is needed.
 
 import contextlib
 import functools
-import os
 import struct
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import SceneError
 from fractals.threads import run_tiles
 
 # Code points of ITU-T H.273 in a PNG's cICP: primaries, transfer, matrix (0: RGB), full range.
@@ -113,6 +110,7 @@ Pixels = NDArray[np.unsignedinteger[Any]]  # uint8 or uint16
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 RGB, SUB, UP = 2, 1, 2
+PERCEPTUAL = b"\0"  # the intent of sRGB
 STRIP = 2**19  # bytes: many strips for many threads, and few ends, as each costs some bytes
 MIN_ROWS = 16  # of a strip, as its first one is not compared with the row above
 WINDOW = -15  # raw deflate, of 32 KiB
@@ -124,7 +122,6 @@ PIECE = 2**20  # bytes read at a time
 # A chunk takes Python about 2 microseconds, so a file of many tiny ones would take minutes. Posters
 # have strips of half a MiB; programs that write the smallest chunks write 8 KiB.
 FEW_CHUNKS, MIN_CHUNK = 10_000, 256
-MAX_RATIO = 1033  # of deflate
 
 
 class PngStrip(NamedTuple):
@@ -168,7 +165,7 @@ def begin(
     """
     width, height = size
     parts = [SIGNATURE, chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, RGB, 0, 0, 0))]
-    parts.append(_color_space(gamut))
+    parts.append(chunk(b"sRGB", PERCEPTUAL) if gamut == "srgb" else _other_space(gamut))
     if dpi:
         dots = round(dpi / INCH)
         parts.append(chunk(b"pHYs", struct.pack(">IIB", dots, dots, 1)))
@@ -179,10 +176,8 @@ def begin(
     return b"".join(parts)
 
 
-def _color_space(gamut: str) -> bytes:
-    """Return the chunks that say what the colors are; older readers know the profile alone."""
-    if gamut == "srgb":
-        return chunk(b"sRGB", b"\0")  # 0: perceptual intent
+def _other_space(gamut: str) -> bytes:
+    """Return the chunks that say what colors are not sRGB; older readers know the profile alone."""
     found = chunk(b"cICP", CICP[gamut]) if gamut in CICP else b""
     if profile := icc_profile(gamut):
         # Stored as it is, because compressors differ.
@@ -367,89 +362,3 @@ def _text(kind: bytes, content: bytes, most: int) -> str:
         if not stream.eof:
             raise ValueError(f"its text is cut short, or longer than {most} bytes")
     return content.decode("utf-8" if kind == b"iTXt" else "latin-1")
-
-
-def read(path: str | Path, size: tuple[int, int] | None = None) -> Pixels:
-    """Return the pixels of a PNG written here, shape (height, width, 3); see `read_rows`."""
-    return np.concatenate(list(read_rows(path, size)))
-
-
-def read_rows(path: str | Path, size: tuple[int, int] | None = None) -> Iterator[Pixels]:
-    """Yield the rows of a PNG written here, some at a time from the top, of 8 or 16 bits.
-
-    `size`: the width and height that the picture must have; compared before anything is unpacked.
-    `SceneError`: the file is damaged, of another size, or another program wrote it in another way.
-    """
-    try:
-        with open(path, "rb") as file:
-            yield from _decoded(file, size)
-    except OSError as error:
-        raise SceneError(f"{path}: {error.strerror}") from None
-    except (ValueError, struct.error, zlib.error) as error:
-        raise SceneError(f"{path}: not a PNG as fractals writes it, or damaged ({error})") from None
-
-
-def _decoded(file: BinaryIO, size: tuple[int, int] | None) -> Iterator[Pixels]:
-    whole = os.fstat(file.fileno()).st_size
-    if file.read(len(SIGNATURE)) != SIGNATURE:
-        raise ValueError("it has no header")
-    kind, content = _next_chunk(file)
-    if kind != b"IHDR":
-        raise ValueError("it has no header")
-    width, height, bits, *method = struct.unpack(">IIBBBBB", content)
-    if size and size != (width, height):
-        raise ValueError(f"it has {width}x{height} pixels, and its scene {size[0]}x{size[1]}")
-    if method != [RGB, 0, 0, 0] or bits not in (8, 16) or not (width and height):
-        raise ValueError("its pixels are not RGB of 8 or 16 bits, row by row")
-    step = 3 * bits // 8
-    line = 1 + step * width
-    if height * line > MAX_RATIO * whole:  # deflate packs at most 1032 bytes into one
-        raise ValueError("its pixels are incomplete")
-    stream, left, above = zlib.decompressobj(), height, None
-    raw = b""
-    while kind != b"IEND":
-        kind, content = _next_chunk(file)
-        if kind != b"IDAT":
-            continue
-        while content and not stream.eof:
-            raw += stream.decompress(content, max(PIECE, line))
-            content = stream.unconsumed_tail
-            count = len(raw) // line
-            if count > left or (count == left and len(raw) > count * line):
-                raise ValueError("its pixels are incomplete")
-            if not count:
-                continue
-            lines = np.frombuffer(raw, np.uint8, count * line).reshape(count, line)
-            values = _unfiltered(lines[:, 0], lines[:, 1:].copy(), step, above)
-            raw, left, above = raw[count * line :], left - count, values[-1]
-            yield values.view(f">u{bits // 8}").astype(f"u{bits // 8}").reshape(count, width, 3)
-    if left or not stream.eof:
-        raise ValueError("its pixels are incomplete")
-    if file.read(1):
-        raise ValueError("bytes follow its end")
-
-
-def _next_chunk(file: BinaryIO) -> tuple[bytes, bytes]:
-    """Return kind and content of the next chunk; `ValueError`: it is damaged."""
-    at = file.tell()
-    head = file.read(8)
-    length, kind = struct.unpack(">I4s", head)
-    content = file.read(length)
-    if chunk(kind, content) != head + content + file.read(4):
-        raise ValueError(f"the chunk at byte {at} is damaged")
-    return kind, content
-
-
-def _unfiltered(filters: Bytes, rows: Bytes, step: int, above: Bytes | None) -> Bytes:
-    """Undo `_filtered` of every strip; `above`: the row before these."""
-    first = filters == SUB
-    if not (first | (filters == UP)).all() or (above is None and not first[0]):
-        raise ValueError("its rows are filtered in another way")
-    if not first[0]:
-        rows[0] += above
-    starts = np.flatnonzero(first)
-    for start in starts:
-        rows[start] = np.add.accumulate(rows[start].reshape(-1, step), dtype=np.uint8).ravel()
-    for start, stop in zip([0, *starts], [*starts, len(rows)], strict=True):
-        rows[start:stop] = np.add.accumulate(rows[start:stop], dtype=np.uint8)
-    return rows

@@ -30,7 +30,7 @@ def split_source(source: str, exists: Callable[[str], bool] = os.path.exists) ->
     """Return the path and the entry of ``"many.par#name"``; see `formats.split`."""
     if "#" not in source:
         return Path(source), ""
-    from fractals.io import formats
+    from fractals.io.foreign import formats
 
     return formats.split(source, exists)
 
@@ -88,7 +88,7 @@ def _read_file(
     suffix = "" if entry else path.suffix.lower()
     if suffix == ".json":
         return read_json(path)
-    from fractals.io import formats  # imported for files: most scenes have a name
+    from fractals.io.foreign import formats  # imported for files: most scenes have a name
 
     if suffix in formats.PICTURES:
         return _read_picture(name, lost)
@@ -110,7 +110,7 @@ def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:
     try:
         return read_embedded(Path(name))
     except NoSceneError:
-        from fractals.io import formats
+        from fractals.io.foreign import formats
 
         if (imported := formats.read_picture(Path(name))) is None:
             raise

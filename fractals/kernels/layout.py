@@ -109,19 +109,6 @@ STATE_DZ = 7  # dz, or the first column of the Jacobian matrix: x, y, e
 STATE_DZ2 = 10  # second column of the matrix, if the formula is not holomorphic: x, y, e
 STATE_SIZE = 13
 
-# `state` (orbits, NEAR_SIZE) of the orbits of `fractals.kernels.near_orbits`.
-NEAR_Z = 0  # z, the difference from the reference: x, y, e
-NEAR_INDEX = 3  # m: z is the difference from the m-th point of the reference
-NEAR_STEP = 4  # steps taken
-NEAR_END = 5  # 1: the orbit has escaped, or a cycle attracts it
-NEAR_SAVED_STEP = 6  # step after which dz was saved
-NEAR_DZ = 7  # dz/dc, or the first column of the Jacobian matrix: x, y, e
-NEAR_DZ2 = 10  # second column of the matrix, if the formula is not holomorphic: x, y, e
-NEAR_SAVED = 13  # dz after an earlier step: x, y, e
-NEAR_POINT = 16  # the point of the orbit: x, y, e
-NEAR_C = 19  # c, the difference from the reference's: x, y, e
-NEAR_SIZE = 22
-
 # The numbers of `OrbitCode`, each a row of words: 0 or 1 for its sign, its exponent, its limbs.
 ORBIT_EXPONENT, ORBIT_MANTISSA = 1, 2
 ORBIT_C = 2  # the rows of c, behind those of the point

@@ -24,10 +24,11 @@ from fractals.backends.devices import open_one_core
 from fractals.catalog import did_you_mean
 from fractals.errors import FractalsError, OptionError, shown, to_install
 from fractals.kernels.coloring import Coloring, OrbitStatistic
-from fractals.kernels.escape import EscapeOptions, count_steps, make_steps_body
+from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import SampleGrid
 from fractals.kernels.orbit import Statistics
 from fractals.lessons.access import WARP, measure, run_file
+from fractals.lessons.steps_kernel import count_steps, make_steps_body
 from fractals.rendering.plan import make_plan
 from fractals.rendering.sampling import coordinates
 from fractals.scene.model import Scene

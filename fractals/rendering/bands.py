@@ -1,23 +1,15 @@
 """Bands of a streamed picture: drawn, compressed, written and freed in order."""
 
 import contextlib
-import json
 import threading
-import zipfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fractals import __version__
 from fractals.backends.base import Backend
-from fractals.errors import FractalsError
 from fractals.io import png
-from fractals.io.files import HEADER, read_json, written
 from fractals.rendering.plan import MAX_BANDS, Plan, Tile
 from fractals.threads import WAKE, Queue
 
@@ -195,73 +187,3 @@ class Helpers:
     def _work(self) -> None:
         with contextlib.suppress(BaseException), ended_on_error(self._bands):
             self._bands.compress_all()
-
-
-# --- Bands in a folder beside a file until it is written: a poster goes on after an interruption
-
-BANDS = ".bands"  # the name of a file's folder ends so
-
-
-class Kept:
-    """Bands in a folder: files that appear under their names once they are complete."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def begin(self, picture: Mapping[str, Any], band: int) -> int:
-        """Begin, or go on with what is kept of the same picture; return the rows of a band.
-
-        `picture`: what its bands depend on.
-        """
-        facts = {"version": __version__, **picture}
-        with suppress(OSError, ValueError, FractalsError):
-            known = dict(read_json(self.folder / HEADER))
-            before = known.pop("band", 0)
-            # A higher band would not fit into memory, a lower one does.
-            if known == facts and isinstance(before, int) and 0 < before <= band:
-                return before
-        self._clear()
-        with written(self.folder / HEADER) as file:
-            file.write(json.dumps({**facts, "band": band}).encode())
-        return band
-
-    def save(self, name: str, **arrays: Any) -> None:
-        """Keep some arrays."""
-        with written(self.folder / f"{name}.npz") as file:
-            np.savez(file, **arrays)
-
-    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
-        """Return arrays that are kept; None: there are none, or they are damaged."""
-        try:
-            # NumPy does not close a damaged file that it opened.
-            with open(self.folder / f"{name}.npz", "rb") as file, np.load(file) as arrays:
-                return dict(arrays)
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
-            return None
-
-    def remove(self, name: str) -> None:
-        """Remove some arrays."""
-        (self.folder / f"{name}.npz").unlink(missing_ok=True)
-
-    def _clear(self) -> None:
-        for each in [*self.folder.glob("*.npz"), self.folder / HEADER]:
-            with suppress(FileNotFoundError):
-                each.unlink()
-
-    def end(self) -> None:
-        """Remove what is kept; files of others stay."""
-        self._clear()
-        with suppress(OSError):
-            self.folder.rmdir()
-
-
-@contextmanager
-def kept_beside(path: Path) -> Iterator[Kept]:
-    """Keep bands beside a file until it is written."""
-    from fractals.io.stores.store import claimed
-
-    folder = path.with_name(path.name + BANDS)
-    with claimed(folder):
-        kept = Kept(folder)
-        yield kept
-        kept.end()

@@ -161,12 +161,14 @@ class TileGrid:
             return
         columns, rows = (part.astype(backend.real) for part in coordinates(plan))
         if step > 1:
-            columns, rows = (
-                np.ascontiguousarray(part[:, self._picked(np.arange(-(-part.shape[1] // step)), k)])
-                for k, part in enumerate((columns, rows))
-            )
+            columns, rows = self._thinned(columns, 0), self._thinned(rows, 1)
         self.columns, self.rows = columns, rows
         self._all_columns = backend.to_device(columns)
+
+    def _thinned(self, positions: NDArray[Any], axis: int) -> NDArray[Any]:
+        """Return the columns (axis 0) or rows (axis 1) of the samples that a step leaves."""
+        count = -(-positions.shape[1] // self.step)
+        return np.ascontiguousarray(positions[:, self._picked(np.arange(count), axis)])
 
     def at(self, columns: Floats, rows: Floats) -> "TileGrid":
         """Return a grid of other columns and rows of the same plane, as of `coordinates`."""
@@ -181,15 +183,19 @@ class TileGrid:
         rows, columns = tile.window(n)
         shape = tile.height * n, tile.width * n
         if self.plan.explicit_positions:
-            i, j = indices((rows, columns))
-            if self.step > 1:
-                i, j = self._picked(i, 0), self._picked(j, 1)
-            return shape, *self.of_samples(i, j, shape)
+            return shape, *self._explicit(rows, columns, shape)
         across = self._all_columns  # strips are as wide as the picture
         if tile.width * n < self.columns.shape[1]:
             across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
         down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
         return shape, across, down
+
+    def _explicit(self, rows: slice, columns: slice, shape: tuple[int, int]) -> tuple[Any, Any]:
+        """Return the explicit positions of a window of samples, on the device."""
+        i, j = indices((rows, columns))
+        if self.step > 1:
+            i, j = self._picked(i, 0), self._picked(j, 1)
+        return self.of_samples(i, j, shape)
 
     def of_samples(self, i: Index, j: Index, shape: tuple[int, int]) -> tuple[Any, Any]:
         """Return the explicit positions of samples in columns `i` and rows `j`, on the device."""
@@ -577,38 +583,42 @@ class Direct(GridMethod):
 
     def _look(self) -> None:
         """Set the limit of iterations and the count offset from a probe of the view."""
-        plan, backend = self.plan, self.backend
-        if backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
+        plan = self.plan
+        if self.backend.kind in ("python", "simulator"):
+            self._look_where_slow()
+            return
+        probe, before = self._probe(), self.max_iterations
+        if not self.run.called:
+            probe.compile()
+        if plan.probed:
+            self.max_iterations = probe.shallow_limit()
+        limit = self.max_iterations
+        if limit > LONG and plan.depth and not plan.probed:
+            limit = min(limit, probe.shallow_limit())
+        if plan.depth:
+            self.count_offset = probe.count_offset(limit)
+        self.probing = probe.seconds
+        if self.part or self.max_iterations != before:
+            self._compile()
+
+    def _look_where_slow(self) -> None:
+        """Set the same where a probe would take minutes: from one on the CPU, unless it is short.
+
+        The counts of the CPU are the same.
+        """
+        plan = self.plan
+        if self.backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
             probe = self._probe()
             if found := probe.limit_under(plan.least_limit):
                 self.max_iterations, self.probing = found, probe.seconds
                 return
-        if backend.kind in ("python", "simulator"):  # the probe would take minutes there
-            self._look_on_cpu()
-        else:
-            probe, before = self._probe(), self.max_iterations
-            if not self.run.called:
-                probe.compile()
-            if plan.probed:
-                self.max_iterations = probe.shallow_limit()
-            limit = self.max_iterations
-            if limit > LONG and plan.depth and not plan.probed:
-                limit = min(limit, probe.shallow_limit())
-            if plan.depth:
-                self.count_offset = probe.count_offset(limit)
-            self.probing = probe.seconds
-            if not self.part and self.max_iterations == before:
-                return
-        self._compile()
-
-    def _look_on_cpu(self) -> None:
-        """Set the same from a probe on the CPU, whose counts are the same."""
         cpu = open_one_core(self.plan.number)
         # With the program that pictures of the CPU have
         steps = limits_of("cpu").steps_per_check
         other = type(self)(cpu, replace(self.plan, steps_per_check=steps))
         self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
         self.probing = other.probing
+        self._compile()
 
     def _compile(self, limit: int = 0) -> None:
         """Compile the program, and bring its inputs to the device.

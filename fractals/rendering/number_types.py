@@ -51,14 +51,24 @@ def chosen(
     """
     asked = scene.iteration.precision
     if asked == DOUBLED:
-        if problem := _problem_of(formula):
-            raise OptionError(
-                f"the formula '{formula.name}' has no form in double-double numbers ({problem}): "
-                "leave precision= out"
-            )
+        _check_doubled(formula)
         return DOUBLED, ""
     if asked != "auto" or formula.perturbed is not None:
         return scene.iteration.number_type, ""
+    return _resolving(formula, bits, noise)
+
+
+def _check_doubled(formula: Formula) -> None:
+    """Raise an `OptionError` for a formula that has no form in double-double numbers."""
+    if problem := _problem_of(formula):
+        raise OptionError(
+            f"the formula '{formula.name}' has no form in double-double numbers ({problem}): "
+            "leave precision= out"
+        )
+
+
+def _resolving(formula: Formula, bits: float, noise: Callable[[], float]) -> tuple[str, str]:
+    """Return what `chosen` does, of a formula without a perturbed step."""
     cost = f"double-double numbers, whose steps take about {DOUBLED_COST} times as long"
     if bits + MIN_SPARE_BITS > BITS["float64"]:
         why = f"which float64 does not resolve: {cost}"

@@ -24,7 +24,7 @@ from fractals import catalog
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.meant import KEYWORDS, SYNONYMS
-from fractals.scene.numbers import Real, plain, whole
+from fractals.scene.numbers import plain, whole
 from fractals.scene.signature import Written
 
 if TYPE_CHECKING:
@@ -264,76 +264,6 @@ class StoreOptions(FileOptions):
     )
 
 
-class FilmOptions(Options):
-    """How a scene moves that has no table film, and how fast and how large its film is."""
-
-    to: Real | None = option(
-        None,
-        "Zoom from the scene's view to this width (default: from the whole set to the scene).",
-        "A zoom deeper than the digits of the scene's center goes to the eye of a spiral near it, "
-        "if there is one, because zeros in place of digits lead to views of one color.",
-    )
-    cycle: float | None = option(
-        None, "Turn the palette once in this number of seconds, in an endless loop."
-    )
-    turn: float | None = option(
-        None,
-        "Turn the formula once in this number of seconds, in an endless loop: the transforms of a "
-        "flame, or a flow about its z axis.",
-    )
-    seconds: float | None = option(
-        None, "Length of the film (default: that of the scene, or 1.5 octaves a second)."
-    )
-    fps: float | None = option(
-        None,
-        "Frames a second (default: those of the scene, or 60).",
-        command="Frames a second (default: 60; 30 for .webp, 25 for .gif).",
-    )
-    preview: bool = option(False, "A quarter of the size, one sample a pixel.")
-
-
-class SaveOptions(FileOptions):
-    """How a film is written."""
-
-    frames: tuple[int, int] | None = option(
-        None,
-        "Write these frames only: the first, and the one after the last.",
-        command="Write frames A to B - 1 only, such as 0:120.",
-    )
-    sound: str | None = option(
-        None, "Sound, cut to the film (.wav, .flac, .mp3, .ogg, .opus, .m4a, .aac)."
-    )
-    codec: str | None = option(
-        None, "h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png."
-    )
-    bits: int | None = option(None, "Bits per channel: 8, 10 or 16.")
-    lossless: bool = option(False, "Lose nothing, by FFV1 (.mkv) or PNGs of 16 bits.")
-    keep_strip: bool = option(False, "Keep the folder NAME.film/ of the work.")
-
-
-class SearchOptions(SourceOptions):
-    """How far a search of a minibrot or of a spiral's eye goes."""
-
-    max_period: int | None = option(
-        None,
-        "Highest period to search, such as 1e6 (default: by the depth of the view).",
-        "That of an eye is its preperiod plus its period. By default it is `max_iterations` of the "
-        'scene or, where that is "auto", at most ten million.',
-    )
-    progress: Callable[[str, int, int], None] | None = option(
-        None, "Called as ``progress(what, steps_done, steps)`` several times a second."
-    )
-
-
-class SpiralOptions(SearchOptions):
-    """How the eye of a spiral is searched."""
-
-    digits: int | None = option(
-        None,
-        "Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
-    )
-
-
 class SuggestOptions(DeviceOptions):
     """How interesting views are searched."""
 
@@ -348,109 +278,6 @@ class SuggestOptions(DeviceOptions):
         super().check()
         if not 1 <= self.count <= 100:
             raise OptionError(f"count {self.count}: give 1 to 100")
-
-
-class TraceOptions(SourceOptions):
-    """Which lines a plotter draws of a scene, and how large."""
-
-    contours: int = option(12, "Number of values that contours are drawn of (default: 12).")
-    rays: Any = option(
-        (),
-        "External rays: a number of them, or their angles in turns, such as 1/3,2/3.",
-        "A text, or a sequence of fractions, texts and floats.",
-    )
-    paper: float = option(
-        210.0,
-        "Width of the drawing in millimeters (default: 210, that of A4).",
-        command="Width of the drawing in millimeters (default: 210), or the paper that it fills, "
-        "such as A3.",
-    )
-    pen: float = option(0.3, "Width of a line in millimeters (default: 0.3).")
-    shortest: float = option(5.0, "Length of the shortest contour in millimeters (default: 5).")
-    colored: bool = option(False, "Give each contour the color of its value, for a pen each.")
-
-    LIMITS: ClassVar[dict[str, tuple[Any, Any]]] = {
-        "contours": (0, 1000),
-        "paper": (1, 10_000),
-        "pen": (0.001, 100),
-        "shortest": (0, 10_000),
-    }
-
-    def check(self) -> None:
-        """Raise an `OptionError` for a bad value."""
-        for name, (least, most) in self.LIMITS.items():
-            if not least <= getattr(self, name) <= most:
-                raise OptionError(f"{name}={getattr(self, name)}: give {least:g} to {most:g}")
-
-
-class ExploreOptions(DeviceOptions):
-    """How the explorer is served; a bad value is an `OptionError`."""
-
-    host: str = option(
-        "127.0.0.1",
-        "Address to listen at (default: 127.0.0.1, this machine only).",
-        "Other machines reach the server only at an address of this machine that they know, or at "
-        '"0.0.0.0", which stands for all.',
-    )
-    port: int = option(
-        0,
-        "Port to listen at (default: a free one, the same in each run if possible).",
-        limits=(0, 65_535),
-    )
-    browser: bool = option(
-        True,
-        "Open no browser; `on_message` receives the address.",
-        command="Print the address; open no browser.",
-    )
-    block: bool = option(
-        True, "The server runs in a thread, and the call returns at once; ``close()`` ends it."
-    )
-    uds: str | None = option(
-        None, "Unix socket to listen at; the port is then that of the tunnel to it."
-    )
-    cert: str | None = option(None, "Certificate, for HTTPS.")
-    key: str | None = option(None, "Its private key.")
-    allow_hosts: tuple[str, ...] = option(
-        (),
-        "More names under which browsers reach the server, such as that of a proxy.",
-        command="Another name under which browsers reach the server; can be repeated.",
-    )
-    read_only: bool = option(False, "Visitors upload, export and keep nothing on the server.")
-    memory: int = option(
-        1024,
-        "MiB of raw numbers that recoloring needs, of all pages together (default: 1024).",
-        limits=(1, 2**20),
-    )
-    clients: int = option(
-        16, "Most pages that are connected at once (default: 16).", limits=(1, 1000)
-    )
-    cluster: Any = option(
-        None,
-        "Have PNGs and videos drawn by the workers of a Dask scheduler: tcp://HOST:PORT, "
-        "tls://HOST:PORT or FILE.json.",
-    )
-    gallery: bool | None = option(
-        None,
-        "Whether the page starts with the gallery; by default, if no source and no key is given.",
-    )
-
-    def check(self) -> None:
-        """Raise an `OptionError` for a bad value."""
-        super().check()
-        for name, field in self.fields.items():
-            value = getattr(self, name)
-            least, most = field.limits or (value, value)
-            if field.limits and (type(value) is not int or not least <= value <= most):
-                raise OptionError(
-                    f"{name} {shown(value, 20)}: give a whole number from {least} to {most}"
-                )
-        if bool(self.cert) != bool(self.key):
-            raise OptionError("cert= and key= belong together: give both")
-
-    @property
-    def local(self) -> bool:
-        """Tell whether only this machine reaches the server: bookmarks are files then."""
-        return bool(self.uds) or self.host in ("127.0.0.1", "::1", "localhost")
 
 
 def read_request(
@@ -479,15 +306,9 @@ def split_keywords(
     A keyword that the TypedDict `allowed` lacks is an `OptionError`; a `precision` of None keeps
     that of the scene.
     """
-    known = allowed.__annotations__
     for name in keywords:
-        if name not in known:
-            hint = _as_table(name, keywords, given=True)
-            hint = hint or (f"; give {KEYWORDS[name]}" if name in KEYWORDS else "")
-            if SYNONYMS.get(name) in known:
-                hint = hint or f"; did you mean '{SYNONYMS[name]}'?"
-            hint = hint or _as_table(name, keywords, given=False) or did_you_mean(name, known)
-            raise OptionError(f"unknown keyword '{name}'{hint}")
+        if name not in allowed.__annotations__:
+            raise _unknown_keyword(name, keywords, allowed.__annotations__)
     keys, made = dict(keywords), []
     for each in options:
         names = each.fields.keys() & keys.keys()
@@ -495,6 +316,18 @@ def split_keywords(
     if keys.get("precision", "") is None:
         del keys["precision"]
     return keys, *made
+
+
+def _unknown_keyword(
+    name: str, keywords: Mapping[str, Any], known: Mapping[str, Any]
+) -> OptionError:
+    """Return the error of a keyword that is not among the known ones, with what may be meant."""
+    hint = _as_table(name, keywords, given=True)
+    hint = hint or (f"; give {KEYWORDS[name]}" if name in KEYWORDS else "")
+    if SYNONYMS.get(name) in known:
+        hint = hint or f"; did you mean '{SYNONYMS[name]}'?"
+    hint = hint or _as_table(name, keywords, given=False) or did_you_mean(name, known)
+    return OptionError(f"unknown keyword '{name}'{hint}")
 
 
 def _as_table(name: str, keywords: Mapping[str, Any], given: bool) -> str:

@@ -514,13 +514,10 @@ def make_plan(
         layers.check_deep()
     check_range(scene, formula, number)
     interior_shortcuts = interior_shortcuts and formula.memoryless and not layers.statistics.inside
-    # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
-    # and their digits.
-    power = formula.degree if scene.julia else 1
-    exponent = math.floor(log2(finest)) if deep and power * spacing < EXTENDED else 0
-    along = max(sample_bits, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
-    bits = GUARD_BITS + math.ceil(along if scene.julia else sample_bits) if deep else 0
-
+    exponent, bits = 0, 0
+    if deep:
+        reach = log2(max(map(abs, center)) + width)
+        exponent, bits = _orbit_numbers(scene, formula, finest, spacing, sample_bits, reach)
     if deep and depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     single = min(limit, MAX_SINGLE) if deep else limit
@@ -559,6 +556,28 @@ def make_plan(
         band=band,
         keeps=keeps,
     )
+
+
+def _orbit_numbers(
+    scene: Scene,
+    formula: Formula,
+    finest: Fraction,
+    spacing: float,
+    sample_bits: float,
+    reach: float,
+) -> tuple[int, int]:
+    """Return exponent and bits of a deep view, as of `Plan`.
+
+    `spacing` and `reach` are log2 of the samples' distance and of the view's from 0.
+    """
+    # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
+    # and their digits.
+    power = formula.degree if scene.julia else 1
+    exponent = math.floor(log2(finest)) if power * spacing < EXTENDED else 0
+    if not scene.julia:
+        return exponent, GUARD_BITS + math.ceil(sample_bits)
+    along = max(sample_bits, power * (max(0.0, reach) - spacing))
+    return exponent, GUARD_BITS + math.ceil(along)
 
 
 def _depth_of(scene: Scene, formula: Formula, finest: Fraction) -> float:

@@ -49,17 +49,24 @@ def depth_of(
     if the formula has none.
     """
     reach = max(abs(center[0]), abs(center[1])) + width / 2
-    if not log2(reach) < MAX_REACH:
-        raise OptionError(f"the view lies {scientific(reach)} from 0: nothing is drawn out there")
-    if formula.perturbed is None and log2(reach) < MIN_REACH:
-        raise OptionError(
-            f"the view lies {scientific(reach)} from 0, and numbers of the formula "
-            f"'{formula.name}' end at {scientific(Fraction(2) ** MIN_REACH)}: give a larger width="
-        )
+    least = MIN_REACH if formula.perturbed is None else -math.inf
+    if not least <= log2(reach) < MAX_REACH:
+        raise _out_of_reach(reach, formula)
     relative = log2(reach) - log2_spacing
     if scene.julia:  # after a step neighbours near 0 are nearer still, but not near 0
         relative = max(relative, -log2_spacing - (formula.degree - 1) * min(0, log2(reach)))
     return max(1, math.ceil(relative * math.log10(2)) + 1), relative
+
+
+def _out_of_reach(reach: Fraction, formula: Formula) -> OptionError:
+    """Return the error of a view whose farthest point lies too far from 0, or too near to it."""
+    place = f"the view lies {scientific(reach)} from 0"
+    if not log2(reach) < MAX_REACH:
+        return OptionError(f"{place}: nothing is drawn out there")
+    return OptionError(
+        f"{place}, and numbers of the formula '{formula.name}' end at "
+        f"{scientific(Fraction(2) ** MIN_REACH)}: give a larger width="
+    )
 
 
 def needed_orbit_bits(

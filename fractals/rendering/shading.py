@@ -256,7 +256,8 @@ class Painter:
     def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: float) -> Any:
         """Return a tile's pixels, in sRGB, on the device; `raw` is of its samples."""
         n, size = self.plan.supersampling, (tile.height, tile.width)
-        places = self.places(*indices(tile.window(n)))
+        placed = self._opacities or self.projected
+        places = self.places(*indices(tile.window(n))) if placed else NO_PLACES
         if self.plan.jittered:
             samples = tile.height * n, tile.width * n
             colors = self.colors(samples, raw, max_iterations, count_offset, places)

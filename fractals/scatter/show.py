@@ -16,9 +16,9 @@ from fractals.errors import DeviceMemoryError
 from fractals.io import png
 from fractals.io.image import Image, png_beginning
 from fractals.kernels.elementary import exp, log
-from fractals.rendering.bands import Kept, kept_beside
 from fractals.rendering.develop import Developer, check_bands
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.stores.kept import Kept, kept_beside
 from fractals.rendering.stores.sums import Going, Numbers, parts_of
 from fractals.scatter import estimate as kernels
 from fractals.scatter.buddhabrot import SUMS

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from fractals.backends.devices import choose, open_backend
 from fractals.deep.reference import Reference, compute_orbit, fraction_of
 from fractals.errors import FractalsError, OptionError
-from fractals.kernels import near_orbits
 from fractals.kernels.floatexp import ZERO_EXPONENT
 from fractals.kernels.formula import Formula
-from fractals.kernels.layout import (
+from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
+from fractals.scene.model import Scene
+from fractals.scene.numbers import MAX_DIGITS, decimal_places
+from fractals.search import newton
+from fractals.search.near_kernel import (
     NEAR_C,
     NEAR_DZ,
     NEAR_DZ2,
@@ -28,12 +31,8 @@ from fractals.kernels.layout import (
     NEAR_SIZE,
     NEAR_STEP,
     NEAR_Z,
-    TINY_INDEX,
-    TINY_SIZE,
+    make_body,
 )
-from fractals.scene.model import Scene
-from fractals.scene.numbers import MAX_DIGITS, decimal_places
-from fractals.search import newton
 from fractals.search.newton import (
     GUARD_BITS,
     LOW_BITS,
@@ -58,7 +57,7 @@ from fractals.search.newton import (
 # Orbits near a reference orbit, compiled: long searches for nuclei take a hundredth of the time.
 #
 # One reference orbit is computed in arbitrary precision. Orbits of other points of the view, and
-# dz/dc, are computed as differences from it in float64 with an exponent (`kernels/near_orbits.py`):
+# dz/dc, are computed as differences from it in float64 with an exponent (`near_kernel.py`):
 # enough bits to tell where in view a nucleus is.
 
 
@@ -92,7 +91,7 @@ class NearOrbits:
         self.max_period, self.progress = max_period, progress
         self.reached = False  # whether a search got to `max_period`
         backend = open_backend(choose("cpu").device, "float64", 1)
-        self._run = backend.compile(near_orbits.make_body, formula)
+        self._run = backend.compile(make_body, formula)
         self._reference: Reference | None = None
         self._extend(min(FIRST_STEPS, max_period))
 

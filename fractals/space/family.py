@@ -17,10 +17,10 @@ from fractals.io import png
 from fractals.io.escape_data import STORE
 from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
-from fractals.rendering.bands import Kept, kept_beside
 from fractals.rendering.families import Family, Refined, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.stores.compute_store import Computed
+from fractals.rendering.stores.kept import Kept, kept_beside
 from fractals.rendering.stores.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.space.enough import Filling

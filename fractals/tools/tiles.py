@@ -29,12 +29,13 @@ from fractals.io.files import (
     writing,
     written,
 )
-from fractals.io.image import FORMATS, OPTIONS, read_pixels
+from fractals.io.image import FORMATS, OPTIONS
 from fractals.io.load import load_scene
 from fractals.io.metadata import byline
 from fractals.io.png import Pixels
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count, run_tiles
+from fractals.tools.pixels import read_pixels, read_rows
 
 MARK = "tiles.json"  # what the folder's tiles are of
 PAGE = "index.html"  # written last
@@ -167,7 +168,7 @@ def rows_of(picture: Path) -> Iterator[Pixels]:
     """Return the rows of a picture's file, some at a time; one of another program is read whole."""
     with open(picture, "rb") as file:
         ours = png.begins(file) and png.read_text(file, SCENE_KEY, MAX_JSON_BYTES) is not None
-    return png.read_rows(picture) if ours else iter([read_pixels(picture)])
+    return read_rows(picture) if ours else iter([read_pixels(picture)])
 
 
 def begin(pyramid: Pyramid, facts: dict[str, Any], overwrite: bool) -> None:

@@ -26,10 +26,11 @@ from fractals.io.files import check_output, written
 from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering.fit import CURVES, first_values, fit_colors
-from fractals.rendering.options import RenderOptions, TraceOptions, read_request, with_keywords
+from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.keywords import TraceKeywords
 from fractals.scene.model import Scene
+from fractals.tools.options import TraceOptions
 
 Line = NDArray[np.float64]  # points of a line in samples of the picture, shape (points, 2)
 TOLERANCE = 0.1  # samples by which a line may leave the one that it simplifies

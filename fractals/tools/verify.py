@@ -16,7 +16,6 @@ import gmpy2
 import numpy as np
 
 from fractals.errors import OptionError, SceneError, warn
-from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
@@ -27,6 +26,7 @@ from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, shifts
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
+from fractals.tools.pixels import read_pixels
 
 NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved this far is chaotic
 SPARE_BITS = 64

@@ -10,8 +10,7 @@ from support.command_line import SMALL, one_line
 
 import fractals
 from fractals.color import palette
-from fractals.io import formats
-from fractals.io.foreign import Format, Imported, fraktaler3
+from fractals.io.foreign import Format, Imported, formats, fraktaler3
 from fractals.io.load import load_scene
 
 KFR = "Re: -0.5\r\nIm: 0.25\r\nZoom: 4\r\nIterations: 90\r\nSlopes: 1\r\n"

@@ -19,7 +19,7 @@ import fractals
 from fractals.explorer import gate, server
 from fractals.explorer.application import Explorer
 from fractals.explorer.gate import Visitors
-from fractals.rendering.options import ExploreOptions
+from fractals.explorer.options import ExploreOptions
 
 PATIENCE = 60
 

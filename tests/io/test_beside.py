@@ -10,7 +10,7 @@ import fractals
 from fractals.cli import shared
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.explorer.pages import uploaded
-from fractals.io import formats
+from fractals.io.foreign import formats
 from fractals.io.load import load_scene
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links without a right, names in any case")

@@ -9,8 +9,7 @@ import pytest
 import fractals
 from fractals import catalog
 from fractals.errors import SceneError
-from fractals.io import formats
-from fractals.io.foreign import MAX_BYTES
+from fractals.io.foreign import MAX_BYTES, formats
 from fractals.io.load import load_scene
 
 FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf": "xpf"}

@@ -10,7 +10,7 @@ from fractals import Scene
 from fractals.errors import SceneError
 from fractals.explorer import outside
 from fractals.explorer.frames import FrameView, Move
-from fractals.io import formats
+from fractals.io.foreign import formats
 from fractals.io.load import load_scene
 from fractals.scene.geometry import place_of
 

@@ -9,8 +9,7 @@ import fractals
 from fractals.errors import SceneError
 from fractals.explorer import outside
 from fractals.explorer.pages import uploaded
-from fractals.io import formats
-from fractals.io.foreign import fractint
+from fractals.io.foreign import formats, fractint
 from fractals.io.foreign._fractint import FUNCTIONS
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "formats" / "frm"

@@ -25,8 +25,8 @@ from support.gradients import (
 
 from fractals.color import palette
 from fractals.errors import InputError
-from fractals.io import formats, palettes
-from fractals.io.foreign import first_of
+from fractals.io import palettes
+from fractals.io.foreign import first_of, formats
 
 
 def test_kfp_goes_round_along_cosines():

@@ -10,8 +10,7 @@ from support.fractint import LIMIT, differing, mod, norm, read, run
 import fractals
 from fractals.errors import SceneError
 from fractals.formulas.language.syntax import text_of
-from fractals.io import formats
-from fractals.io.foreign import fractint
+from fractals.io.foreign import formats, fractint
 from fractals.io.foreign._entries import KNOWN
 from fractals.io.foreign._fractint import letters_of
 from fractals.io.foreign._screen import ScreenView

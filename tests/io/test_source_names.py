@@ -14,7 +14,7 @@ from fractals.cli.messages import as_argument
 from fractals.cli.scenes import merged_parts, requested_scene, source_name
 from fractals.errors import FractalsError
 from fractals.explorer.pages import uploaded
-from fractals.io import formats
+from fractals.io.foreign import formats
 from fractals.io.load import load_scene
 from fractals.io.palettes import find_palette
 

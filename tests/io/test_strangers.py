@@ -22,10 +22,11 @@ from support.stores import change_header, contents
 import fractals
 from fractals import EscapeData, FractalsError, OptionError, SceneError
 from fractals.errors import listed, shown
-from fractals.io import files, formats, png
-from fractals.io.image import read_pixels
+from fractals.io import files, png
+from fractals.io.foreign import formats
 from fractals.io.load import load_scene
 from fractals.io.stores.store import open_store
+from fractals.tools.pixels import read_pixels
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, pipes, and links without a right")
 MAP = "0 0 0\n255 255 255\n"

@@ -10,8 +10,7 @@ from support.deadline import deadline
 import fractals
 from fractals.errors import SceneError
 from fractals.explorer.pages import uploaded
-from fractals.io import formats
-from fractals.io.foreign import ultra_fractal
+from fractals.io.foreign import formats, ultra_fractal
 
 # Made up for these tests.
 MANY = r"""

@@ -10,8 +10,8 @@ from support.deadline import deadline
 
 import fractals
 from fractals.errors import FractalsError, SceneError
-from fractals.io import formats
 from fractals.io.files import check_output
+from fractals.io.foreign import formats
 from fractals.io.load import read_points
 
 SHARED = Path(__file__).parents[3] / "shared/data/formats"

@@ -12,9 +12,9 @@ import fractals
 from fractals.errors import FractalsError, SceneError
 from fractals.explorer.outside import read_upload
 from fractals.films import writing
-from fractals.io import formats
 from fractals.io.escape_data import SUFFIXES
 from fractals.io.files import PAGES, scene_in_page
+from fractals.io.foreign import formats
 from fractals.io.image import FORMATS
 from fractals.io.load import SCENE_SUFFIXES, load_scene
 

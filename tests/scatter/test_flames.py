@@ -13,7 +13,7 @@ from support.scenes import slow_but
 
 import fractals
 from fractals.errors import SceneError
-from fractals.io import formats
+from fractals.io.foreign import formats
 from fractals.scatter import flame_file as flames
 
 COLORS = "".join(f'<color index="{k}" rgb="{k} {abs(255 - 2 * k)} {255 - k}"/>' for k in range(256))

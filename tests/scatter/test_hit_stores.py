@@ -16,9 +16,9 @@ import fractals
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import FractalsError, InputError, OptionError, SceneError
 from fractals.io.files import HEADER
-from fractals.io.image import read_pixels
 from fractals.io.stores.store import checksum
 from fractals.rendering.stores import sums
+from fractals.tools.pixels import read_pixels
 
 TABLE = {"formula": {"name": "clifford", "a": -1.5}}
 SMALL = {"size": (60, 40), "steps": 40, "quality": 60.0, "supersampling": 1, "device": "cpu"}

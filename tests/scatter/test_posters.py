@@ -10,9 +10,9 @@ import fractals
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import DeviceMemoryError, OptionError
 from fractals.io import png
-from fractals.rendering.bands import Kept
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.stores.kept import Kept
 from fractals.scatter import play
 from fractals.scatter.play import Player
 from fractals.scatter.show import Show

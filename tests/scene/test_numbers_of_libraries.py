@@ -12,9 +12,11 @@ import pytest
 
 import fractals
 from fractals.errors import SceneError
-from fractals.rendering.options import DeviceOptions, FilmOptions, SearchOptions, SuggestOptions
+from fractals.films.options import FilmOptions
+from fractals.rendering.options import DeviceOptions, SuggestOptions
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
+from fractals.search.options import SearchOptions
 
 NUMBERS = {
     "int64": (np.int64(3), "3"),

@@ -16,9 +16,9 @@ import fractals
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.files import HEADER
-from fractals.io.image import read_pixels
 from fractals.io.stores.store import checksum
 from fractals.space import plan, trace
+from fractals.tools.pixels import read_pixels
 
 TABLE = {"formula": {"name": "mandelbulb"}, "light": {"bounces": 1}}
 SMALL = {"size": (30, 24), "samples": 6, "supersampling": 1, "device": "cpu"}

@@ -17,8 +17,8 @@ import websockets
 import fractals
 from fractals.explorer import packing
 from fractals.explorer.application import Explorer
+from fractals.explorer.options import ExploreOptions
 from fractals.explorer.server import Running
-from fractals.rendering.options import ExploreOptions
 
 SIZE = (96, 64)
 KEYS = (

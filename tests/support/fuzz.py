@@ -21,9 +21,9 @@ from fractals.cli.values import parse_size
 from fractals.color import trap_image
 from fractals.errors import MAX_LINES, FractalsError
 from fractals.io import png
-from fractals.io.image import read_pixels
 from fractals.io.load import load_scene, read_points
 from fractals.rendering.raw_numbers import EscapeData
+from fractals.tools.pixels import read_pixels
 
 MEMORY = 500 * 2**20  # bytes by which reading a file may raise the peak of the process
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import fractals
 from fractals.cli.verbs import cli
-from fractals.io import png
 from fractals.tools import tiles
+from fractals.tools.pixels import read_pixels
 
 SIZE = (301, 150)
 SCENE = fractals.load_scene("seahorse", size=SIZE, supersampling=1, max_iterations=200)
@@ -47,7 +47,7 @@ def pixels_of(path):
 
 def test_tiles_are_parts_of_levels_and_levels_are_halved(picture, whole):
     """Each tile holds its pixels and one more on each side where there is a neighbor."""
-    level = fractals.io.image.read_pixels(picture)
+    level = read_pixels(picture)
     names = sorted((int(path.name) for path in (whole / "picture_files").iterdir()), reverse=True)
     assert names == list(range(9, -1, -1))  # 2 ** 9 is the first power of two over 301
     for number in names:
@@ -135,7 +135,7 @@ def test_types_of_tiles_and_pictures_of_16_bits(suffix, tmp_path):
     fractals.render_to(tmp_path / "sea.png", SCENE, bits=16, device="cpu")
     assert run(tmp_path / "sea.png", "--type", suffix, "-o", tmp_path / "sea").exit_code == 0
     found = pixels_of(tmp_path / f"sea/picture_files/9/0_0.{suffix}")
-    expected = png.read(tmp_path / "sea.png") >> 8
+    expected = read_pixels(tmp_path / "sea.png", 16) >> 8
     assert np.abs(found.astype(int) - expected).mean() < (4 if suffix == "jpg" else 0.01)
 
 

@@ -54,12 +54,7 @@ def program_of(
             if found is None and store:
                 found = _shipped(store, layout)
             if found is None:
-                what = make_body, number, options, layout
-                with compiling():
-                    data = compiled_apart(_compiled, what, kinds)
-                found = machine_code.loaded(data)
-                if store and machine_code.stands_alone(data):
-                    store.save(key, data)
+                found = _made_now((make_body, number, options, layout), kinds, store, key)
             if isinstance(found, Uncompilable):
                 raise found
             return found
@@ -67,6 +62,18 @@ def program_of(
         return Program(load)
 
     return code_cache.program(made, *identity)
+
+
+def _made_now(
+    what: tuple[Any, ...], kinds: dict[str, bool], store: code_cache.Store | None, key: str
+) -> MachineCode | Uncompilable:
+    """Return machine code that is compiled, and kept in a store if it stands alone."""
+    with compiling():
+        data = compiled_apart(_compiled, what, kinds)
+    found = machine_code.loaded(data)
+    if store and machine_code.stands_alone(data):
+        store.save(key, data)
+    return found
 
 
 def _compiled(what: tuple[Any, ...], kinds: dict[str, bool]) -> bytes:

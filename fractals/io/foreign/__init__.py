@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fractals.io.beside import MAX_BYTES as MAX_BYTES
-from fractals.io.beside import Beside as Beside
+from fractals.io.foreign._beside import MAX_BYTES as MAX_BYTES
+from fractals.io.foreign._beside import Beside as Beside
 
-# The files that hold several formats, and their names.
+# The files that hold several formats, and their names. formats.py finds and reads all of them.
 FILES = {
     "deep_zooms": ("kfr", "kfp", "rust_fractal"),
+    "formats": (),
     "fractint": ("par", "frm"),
     "palette_files": ("map", "gpl", "ggr", "ugr"),
     "ultra_fractal": ("upr", "ufm"),

@@ -17,9 +17,9 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import InputError, SceneError, escaped, shown
 from fractals.formulas.language.syntax import Tree
-from fractals.io.beside import plain_name as base_name
 from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported, first_of
 from fractals.io.foreign import _par_colors as cellular
+from fractals.io.foreign._beside import plain_name as base_name
 from fractals.io.foreign._entries import (
     KNOWN,
     MAX_ENTRIES,

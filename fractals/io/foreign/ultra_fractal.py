@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fractals.errors import InputError, SceneError, shown
-from fractals.io.beside import plain_name as base_name
 from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported
+from fractals.io.foreign._beside import plain_name as base_name
 from fractals.io.foreign._entries import Formulas, Lines, formulas_of, joined, plain_name
 from fractals.io.foreign._frm import FrmText
 from fractals.io.foreign._ufm_scene import HEIGHT, drawn, scene_of

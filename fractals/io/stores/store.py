@@ -54,13 +54,13 @@ from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
     STORE_FORMAT,
-    FolderLock,
     check_folder,
     open_inside,
     read_store_header,
     writing,
     written,
 )
+from fractals.io.stores.lock import FolderLock
 from fractals.io.stores.parts import StorePart, StoreParts, clear_folder
 from fractals.scene.geometry import differences, limit_of, make_layers, place_of
 from fractals.scene.model import Scene, validate

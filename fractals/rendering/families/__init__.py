@@ -346,13 +346,13 @@ def unused(scene: Scene) -> str:
 
     It names keys that the scene's family does not read, and tells what a text was taken for.
     """
-    return "; ".join(filter(None, (_unused_tables(scene), taken_for(scene.formula))))
+    given = OWN_TABLES.keys() & scene.model_fields_set
+    lines = _unused_tables(scene) if given else "", taken_for(scene.formula)
+    return "; ".join(filter(None, lines))
 
 
 def _unused_tables(scene: Scene) -> str:
     """Return a line about keys of a scene that its family does not read, or an empty text."""
-    if not OWN_TABLES.keys() & scene.model_fields_set:
-        return ""
     own = family_of(scene).tables
     others = [table for table in OWN_TABLES if table not in own]
     found = {table: getattr(scene, table).model_dump(exclude_defaults=True) for table in others}

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO
 from fractals import catalog
 from fractals.errors import InputError, SceneError, escaped, listed, shown
 from fractals.io import png
-from fractals.io.beside import Beside
 from fractals.io.escape_data import SUFFIXES
 from fractals.io.files import (
     PAGES,
@@ -20,7 +19,7 @@ from fractals.io.files import (
     read_bytes,
     read_toml,
 )
-from fractals.io.foreign import MAX_BYTES, Format, Imported, unset
+from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported, unset
 
 FILMS = (".mp4", ".mkv", ".mov", ".webm")
 # Drawn here, with a scene inside
