@@ -16,9 +16,10 @@ from pydantic.fields import FieldInfo
 import fractals
 from fractals.rendering.options import (
     ExploreOptions,
-    FileOptions,
     FilmOptions,
     Options,
+    PictureFileOptions,
+    PictureOptions,
     RenderOptions,
     ReplaceOptions,
     SaveOptions,
@@ -59,9 +60,10 @@ ITERATING = ("interior_shortcuts", "cache", "force")  # no options of `recolor`
 CLASSES: dict[str, tuple[str, str, type[Options]]] = {
     "RecolorKeywords": ("SceneKeywords", "fractals.recolor", RenderOptions),
     "RecolorFileKeywords": ("RecolorKeywords", "fractals.recolor_to", ReplaceOptions),
-    "RenderKeywords": ("RecolorKeywords", "fractals.render", RenderOptions),
-    "RenderFileKeywords": ("RenderKeywords", "fractals.render_to", FileOptions),
-    "StoreKeywords": ("RenderFileKeywords", "fractals.compute_to", StoreOptions),
+    "RenderKeywords": ("RecolorKeywords", "fractals.compute", RenderOptions),
+    "PictureKeywords": ("RenderKeywords", "fractals.render", PictureOptions),
+    "RenderFileKeywords": ("PictureKeywords", "fractals.render_to", PictureFileOptions),
+    "StoreKeywords": ("RenderKeywords", "fractals.compute_to", StoreOptions),
     "FilmKeywords": ("RenderKeywords", "fractals.film", FilmOptions),
     "SaveKeywords": ("TypedDict", "Film.save", SaveOptions),
     "SearchKeywords": ("SceneKeywords", "fractals.find_nucleus", SearchOptions),

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -38,6 +38,12 @@ class Verbosity:
 
     quiet = False
     verbose = False
+
+
+class Printed:
+    """How many lines were printed on stderr."""
+
+    lines = 0
 
 
 class Called:
@@ -146,6 +152,7 @@ def print_line(message: str) -> None:
     text = as_typed(escaped(message))
     if not Verbosity.verbose:
         text = shortened(text)
+    Printed.lines += 1
     try:
         click.echo(f"fractals: {text}", err=True)
     except (OSError, ValueError):
@@ -348,6 +355,17 @@ class ProgressLine:
         elif now - self._last > EVERY:
             self._last = now
             tell(line)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take the bar off the terminal for a while."""
+        if self._bar:
+            self._bar.stop()
+        try:
+            yield
+        finally:
+            if self._bar:
+                self._bar.start()
 
     def _start_bar(self, what: str, total: int, note: str) -> None:
         from rich.console import Console

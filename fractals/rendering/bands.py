@@ -19,6 +19,7 @@ from fractals.errors import FractalsError
 from fractals.io import png
 from fractals.io.files import HEADER, read_json, written
 from fractals.rendering.plan import MAX_BANDS, Plan, Tile
+from fractals.rendering.preview import Canvas
 from fractals.threads import WAKE, Queue
 
 
@@ -29,8 +30,16 @@ class Bands:
     waits until the first band is written.
     """
 
-    def __init__(self, plan: Plan, backend: Backend, writer: png.PngWriter, dtype: Any) -> None:
-        self._plan, self._backend, self._writer = plan, backend, writer
+    def __init__(
+        self,
+        plan: Plan,
+        backend: Backend,
+        writer: png.PngWriter,
+        dtype: Any,
+        canvas: Canvas | None = None,
+    ) -> None:
+        """`canvas`: of a preview, which takes each strip."""
+        self._plan, self._backend, self._writer, self._canvas = plan, backend, writer, canvas
         picture = plan.scene.image
         width, height = plan.size
         self._compression = picture.compression
@@ -152,6 +161,8 @@ class Bands:
         top = strip * self._strip
         k = top // self.height
         rows = self._rows(top, min(top + self._strip, self._plan.size[1]))
+        if self._canvas:
+            self._canvas.put(rows, top)
         self._writer.put(strip, png.compress(rows, self._compression))
         with self._changed:
             self._strips_left[k] -= 1
@@ -213,17 +224,22 @@ class Kept:
 
         `picture`: what its bands depend on.
         """
-        facts = {"version": __version__, **picture}
+        # A higher band would not fit into memory, a lower one does.
+        if 0 < (before := self.band_of(picture)) <= band:
+            return before
+        self._clear()
+        with written(self.folder / HEADER) as file:
+            file.write(json.dumps({"version": __version__, **picture, "band": band}).encode())
+        return band
+
+    def band_of(self, picture: Mapping[str, Any]) -> int:
+        """Return the rows of a band of what is kept of a picture; 0: nothing is."""
         with suppress(OSError, ValueError, FractalsError):
             known = dict(read_json(self.folder / HEADER))
             before = known.pop("band", 0)
-            # A higher band would not fit into memory, a lower one does.
-            if known == facts and isinstance(before, int) and 0 < before <= band:
+            if known == {"version": __version__, **picture} and isinstance(before, int):
                 return before
-        self._clear()
-        with written(self.folder / HEADER) as file:
-            file.write(json.dumps({**facts, "band": band}).encode())
-        return band
+        return 0
 
     def save(self, name: str, **arrays: Any) -> None:
         """Keep some arrays."""
