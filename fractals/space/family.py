@@ -284,6 +284,8 @@ class Solids(Family):
             return render_by(cluster, path, target, scene, options, self)
         if layered:
             assert isinstance(path, str | Path)
+            if options.watch and options.watch.keeps:
+                raise OptionError("an EXR of a solid is written in one go: leave keep=True out")
             return self._write_light(Path(path), scene, options, overwrite)
         if options.watch and options.watch.keeps:
             assert isinstance(path, str | Path)
@@ -314,7 +316,7 @@ class Solids(Family):
         def draw(before: Arrays | None) -> tuple[Image, Arrays]:
             width, height = scene.image.size
             sums = np.zeros((height, width, tracing.numbers), np.int64)
-            preview = LightPreview(tracing) if watch.shows else None
+            preview = LightPreview(scene, tracing.backend) if watch.shows else None
             rounds = Rounds(tracing, sums, range(height), preview, before)
             rounds.run(watch, options.on_progress)
             stages.lap("iterate")
@@ -449,7 +451,7 @@ def bands(
     (width, height), samples = plan.scene.image.size, tracing.effort.most
     step = height if plan.band == height else max(1, plan.band // tall) * tall
     watch = options.watch if options.watch and options.watch.shows else None
-    preview = LightPreview(tracing) if watch else None
+    preview = LightPreview(plan.scene, tracing.backend) if watch else None
     for top in range(0, height, step):
         rows = range(top, min(height, top + step))
         name = f"rows-{rows.start}-{rows.stop}"

@@ -5,13 +5,16 @@ of a picture whose rows are finished one after the other.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.backends.base import Backend
 from fractals.rendering.develop import Developer
 from fractals.rendering.preview import Watch, small_scene, step_of
+from fractals.scene.model import Scene
 from fractals.space.enough import Effort, Filling, Trace
 from fractals.space.light import ONE
 from fractals.space.trace import Tracing
@@ -23,17 +26,23 @@ SAMPLES_A_ROUND = 16  # of a pixel, where all have as many
 class LightPreview:
     """The light of a picture in few pixels; rows that are not traced yet are black."""
 
-    def __init__(self, tracing: Tracing) -> None:
-        scene = tracing.plan.scene
+    def __init__(self, scene: Scene, backend: Backend) -> None:
         self._step = step_of(scene)
         small = small_scene(scene, self._step)
-        self._developer = Developer(tracing.backend, small)
+        self._developer = Developer(backend, small)
         width, height = small.image.size
-        self._light = np.zeros((height, width, 3), tracing.backend.real)
+        self._light = np.zeros((height, width, 3), backend.real)
 
-    def pixels(self, filling: Filling, rows: range) -> NDArray[Any]:
-        """Return the preview with the sums of some rows."""
-        sums, counts, _ = filling
+    def pixels(
+        self, sums: NDArray[np.int64], counts: NDArray[np.int32], rows: range
+    ) -> NDArray[Any]:
+        """Return the preview with the sums of some rows.
+
+        sums : ndarray, shape (rows, columns, 3 or more)
+            Red, green and blue first.
+        counts : ndarray, shape (rows, columns), or (1, 1)
+            Samples in them.
+        """
         step, real = self._step, self._light.dtype.type
         light = sums[..., :3] / np.maximum(counts, 1)[..., None].astype(np.float32)
         down = np.flatnonzero(np.diff(np.array(rows) // step, prepend=-1))
@@ -60,7 +69,7 @@ def rounds_of(effort: Effort) -> tuple[int, ...]:
     if effort.noise:
         return effort.rounds
     count = max(1, effort.most // SAMPLES_A_ROUND)
-    return tuple(max(1, effort.most >> k) for k in range(count, -1, -1))
+    return tuple(effort.most >> k for k in range(count, -1, -1) if effort.most >> k)
 
 
 class Rounds:
@@ -111,11 +120,12 @@ class Rounds:
             # Pixels that an interrupted round has reached have the count of its end already
             samples = self.done, last
             tracing.go_on(filling, self._rows, samples, heard, lambda: watch.stopped, self._tracers)
-            if watch.stopped:
+            if watch.stopped and (filling.counts < last)[filling.active].any():
                 return
             self.done = last
             if preview := self._preview:
-                watch.offer(lambda: preview.pixels(filling, self._rows), filling.sums.nbytes)
+                sums, counts, _ = filling
+                watch.offer(partial(preview.pixels, sums, counts, self._rows), sums.nbytes)
         if self.whole:
             tracing.count(filling)
 
