@@ -23,7 +23,6 @@ from fractals.cli.messages import (
     report,
     tell,
 )
-from fractals.cli.preview import terminal_preview
 from fractals.cli.scenes import (
     default_output,
     fitted,
@@ -278,6 +277,8 @@ def draw_or_plan(
     pixels = math.prod(scene.image.size)
     with ProgressLine(pixels, program_of(scene), after=after) as progress:
         if how["preview"] is TERMINAL:
+            from fractals.cli.preview import terminal_preview
+
             how = {**how, "preview": terminal_preview(progress)}
         rendered = render_to(
             sys.stdout.buffer if output == "-" else output,
