@@ -49,7 +49,7 @@ from fractals.rendering.plan import (
     missing_digits,
     noise_note,
 )
-from fractals.rendering.preview import Canvas, Watch
+from fractals.rendering.preview import Canvas, Onlooker
 from fractals.rendering.sampling import Index, Room
 from fractals.rendering.shading import Antialiasing, Fill, Painter
 from fractals.scene.geometry import ResolvedLayer
@@ -479,7 +479,7 @@ def numbers_of(drawing: Drawing, raw: EscapeTile, planes: Planes) -> list[tuple[
 
 
 def draw_all(
-    drawing: Drawing, progress: Progress | None = None, watch: Watch | None = None
+    drawing: Drawing, progress: Progress | None = None, watch: Onlooker | None = None
 ) -> Pixels:
     """Return the pixels of the whole picture, shape (height, width, 3).
 

@@ -13,7 +13,7 @@ from fractals.io.image import Image, PictureFile
 from fractals.rendering.bands import Kept, kept_beside
 from fractals.rendering.families import Family, Rendered, written_to
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.preview import Watch
+from fractals.rendering.preview import Onlooker
 from fractals.scene.model import Scene
 
 SAMPLES = "samples"  # the name of what is kept, in a folder beside the picture
@@ -83,7 +83,7 @@ def _removed_if_empty(kept: Kept) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _heard(watch: Watch) -> Iterator[None]:
+def _heard(watch: Onlooker) -> Iterator[None]:
     """Have Ctrl-C end the work that is watched, once there are samples; a second one as usual.
 
     A process that ignores SIGINT goes on ignoring it. Other threads than the main one hear nothing.

@@ -29,7 +29,7 @@ from fractals.scene.signature import Written
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
-    from fractals.rendering.preview import Watch
+    from fractals.rendering.preview import Onlooker
     from fractals.scene.model import Scene
 
 CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
@@ -234,7 +234,7 @@ class RenderOptions(DeviceOptions):
         return self.progress
 
     @property
-    def watch(self) -> "Watch | None":
+    def watch(self) -> "Onlooker | None":
         """Return what looks at the picture while it is drawn; None: nothing does."""
         return None
 
@@ -253,9 +253,9 @@ class PictureOptions(RenderOptions):
     )
 
     @property
-    def watch(self) -> "Watch | None":
+    def watch(self) -> "Onlooker | None":
         """Return what looks at the picture: `fractals.rendering.preview.watching` put it there."""
-        found: Watch | None = self.preview if hasattr(self.preview, "offer") else None
+        found: Onlooker | None = self.preview if hasattr(self.preview, "offer") else None
         return found
 
 

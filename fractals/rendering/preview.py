@@ -1,7 +1,7 @@
 """Previews: small pictures of one that is being drawn, shown again as it gets better.
 
 They cost at most `SHARE` of the time. Families offer what they have between two steps of their
-work, and `Watch` decides whether it is time for a preview, before anything is made of the offer.
+work, and `Onlooker` decides whether it is time for a preview, before anything is made of the offer.
 """
 
 import math
@@ -37,7 +37,7 @@ Pixels = NDArray[Any]
 Make = Callable[[], Pixels]
 
 
-class Show(Protocol):
+class ShowPreview(Protocol):
     """Where previews are seen."""
 
     def __call__(self, image: Image) -> None:
@@ -60,7 +60,7 @@ class Screen(ABC):
         """Remove the preview."""
 
 
-class Watch:
+class Onlooker:
     """Looks at a picture while it is drawn.
 
     Attributes
@@ -78,7 +78,7 @@ class Watch:
     def __init__(
         self,
         scene: Scene,
-        show: Show | None,
+        show: ShowPreview | None,
         keeps: bool = False,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
@@ -212,22 +212,22 @@ def watching(scene: Scene, options: Any, keep: bool = False) -> Iterator[Any]:
         yield options.replace(preview=None)
         return
     try:
-        yield options.replace(preview=Watch(scene, show, keep))
+        yield options.replace(preview=Onlooker(scene, show, keep))
     finally:
         if isinstance(show, Screen):
             show.end()
 
 
-def shown_by(given: Any, tell: Callable[[str], None]) -> Show | None:
+def shown_by(given: Any, tell: Callable[[str], None]) -> ShowPreview | None:
     """Return where previews are seen, as the keyword `preview` says."""
     if given is None:
-        return Cell() if in_notebook() else None
+        return NotebookCell() if in_notebook() else None
     if given is False:
         return None
     if isinstance(given, str | Path):
         return PreviewFile(Path(given), tell)
     if callable(given):
-        found: Show = given
+        found: ShowPreview = given
         return found
     raise OptionError(f"preview={given!r:.40}: give the name of a PNG, a function, or False")
 
@@ -275,7 +275,7 @@ def in_notebook() -> bool:
     return hasattr(found, "kernel")
 
 
-class Cell(Screen):
+class NotebookCell(Screen):
     """The output of a notebook's cell, which shows a preview until the picture is there."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.rendering.bands import Kept
-from fractals.rendering.preview import Watch, binned, step_of
+from fractals.rendering.preview import Onlooker, binned, step_of
 from fractals.scatter.plan import CHUNK, Hits, ScatterPlan
 from fractals.scatter.play import Player
 from fractals.scatter.show import PlayBand, Show
@@ -18,38 +18,33 @@ from fractals.threads import Progress, within
 SECONDS, LONGEST = 0.2, 1.0
 
 
-def play_in_rounds(player: Player, before: Hits, watch: Watch, progress: Progress | None) -> Hits:
+def play_in_rounds(
+    player: Player, before: Hits, watch: Onlooker, progress: Progress | None
+) -> Hits:
     """Return the hits of all chunks, with those before; of fewer, where the watch is stopped."""
-    plan, counter, base = player.plan, player.counter(), before
-    player.data()  # of a Buddhabrot the pilot finds it, which is no part of the first round
-    done, at_once, seconds = before.chunks, 1, SECONDS
+    plan = player.plan
+    player.data()  # a Buddhabrot's pilot, which is no part of the first round
+    counter, done, at_once, seconds = player.counter(), before.chunks, 1, SECONDS
+
+    def so_far() -> Hits:
+        sums, hits = counter.found()
+        return plan.hits(sums + before.sums, done, hits + before.hits)
+
     while done < plan.chunks and not watch.stopped:
         if done:
             watch.begun()
         last, begun = min(plan.chunks, done + at_once), perf_counter()
-        counter.add(
-            range(done * CHUNK, last * CHUNK), within(progress, done, last - done, plan.chunks)
-        )
+        heard = within(progress, done, last - done, plan.chunks)
+        counter.add(range(done * CHUNK, last * CHUNK), heard)
         rate = (last - done) / max(perf_counter() - begun, 1e-3)
-        done, seconds = last, min(LONGEST, 2 * seconds)
-        at_once = max(1, int(rate * seconds))
-
-        def small() -> NDArray[Any]:
-            return preview_of(player, _added(plan, counter.found(), done, base))  # noqa: B023
-
+        at_once, done = max(1, int(rate * seconds)), last
+        seconds = min(LONGEST, 2 * seconds)
         if watch.shows and done < plan.chunks:
-            watch.offer(small, 2 * before.sums.nbytes)
-    return _added(plan, counter.found(), done, base)
+            watch.offer(lambda: preview_of(player, so_far()), 2 * before.sums.nbytes)
+    return so_far()
 
 
-def _added(
-    plan: ScatterPlan, found: tuple[NDArray[np.int64], int], chunks: int, base: Hits
-) -> Hits:
-    sums, hits = found
-    return plan.hits(sums + base.sums, chunks, hits + base.hits)
-
-
-def watched(watch: Watch | None) -> PlayBand | None:
+def watched(watch: Onlooker | None) -> PlayBand | None:
     """Return what plays a picture that is looked at; None: nobody looks on."""
     if watch is None:
         return None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.rendering.develop import Developer
-from fractals.rendering.preview import Watch, small_scene, step_of
+from fractals.rendering.preview import Onlooker, small_scene, step_of
 from fractals.scene.model import Scene
 from fractals.space.enough import Effort, Filling, Trace
 from fractals.space.light import ONE
@@ -108,7 +108,7 @@ class Rounds:
         """Tell whether no pixel needs more samples."""
         return self.done >= self._tracing.effort.most or not self.filling.active.any()
 
-    def run(self, watch: Watch, progress: Progress | None) -> None:
+    def run(self, watch: Onlooker, progress: Progress | None) -> None:
         """Add samples until pixels have as many as they need, or the watch is stopped."""
         tracing, filling, effort = self._tracing, self.filling, self._tracing.effort
         rounds = rounds_of(effort)

@@ -11,7 +11,7 @@ from support.scenes import scene
 import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.rendering import preview
-from fractals.rendering.preview import SHARE, SIDE, Canvas, Screen, Watch, binned, step_of
+from fractals.rendering.preview import SHARE, SIDE, Canvas, Onlooker, Screen, binned, step_of
 
 SOLID = {"formula": "mandelbulb", "size": (24, 17), "bounces": 0, "supersampling": 1}
 FLAME = {"formula": {"name": "clifford", "a": -1.5}, "size": (60, 40), "supersampling": 1}
@@ -54,7 +54,7 @@ def watched(cost, seconds, step=0.05):
         times.append(clock.now)
         clock.now += cost
 
-    watch = Watch(scene(), show, clock=clock)
+    watch = Onlooker(scene(), show, clock=clock)
     while clock.now < seconds:
         clock.now += step
         watch.offer(lambda: np.zeros((4, 6, 3), np.uint8))
@@ -82,7 +82,7 @@ def test_a_short_picture_has_no_preview():
 def test_a_preview_of_many_numbers_waits_longer():
     clock, watch = Clock(), None
     shown = []
-    watch = Watch(scene(), shown.append, clock=clock)
+    watch = Onlooker(scene(), shown.append, clock=clock)
     clock.now = 4.0
     watch.offer(lambda: np.zeros((4, 6, 3), np.uint8), size=10**9)
     assert shown == []
