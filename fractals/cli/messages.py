@@ -41,9 +41,10 @@ class Verbosity:
 
 
 class Printed:
-    """How many lines were printed on stderr."""
+    """What is on stderr: how many lines were printed, and the progress that a bar may show."""
 
     lines = 0
+    progress: "ProgressLine | None" = None
 
 
 class Called:
@@ -153,8 +154,10 @@ def print_line(message: str) -> None:
     if not Verbosity.verbose:
         text = shortened(text)
     Printed.lines += 1
+    bar = Printed.progress.paused() if Printed.progress else contextlib.nullcontext()
     try:
-        click.echo(f"fractals: {text}", err=True)
+        with bar:
+            click.echo(f"fractals: {text}", err=True)
     except (OSError, ValueError):
         discard(sys.stderr)
 
@@ -298,6 +301,7 @@ class ProgressLine:
         self._ended = threading.Event()
 
     def __enter__(self) -> "ProgressLine":
+        Printed.progress = self
         if self.program or self.task:
             try:
                 threading.Thread(target=self._watch, daemon=True).start()
@@ -312,6 +316,7 @@ class ProgressLine:
         _trace: TracebackType | None,
     ) -> None:
         self._ended.set()
+        Printed.progress = None
         if self._late:
             self._late.cancel()
         if self._bar:

@@ -42,6 +42,8 @@ KITTY = re.compile(rb"\x1b_Gi=31;OK\x1b\\")
 ITERM = re.compile(rb"\x1b\]1337;Capabilities=([A-Za-z\d]*)(?:\x07|\x1b\\)")
 FILE = re.compile(rb"F(?![a-z])")  # of these capabilities: pictures in the text
 CELL = re.compile(rb"\x1b\[6;(\d{1,3});(\d{1,3})t")
+# A terminal that knows these shows what is between them at once, without a flicker.
+BEGIN, END = f"{ESC}[?2026h", f"{ESC}[?2026l"
 VT340 = 10, 20  # pixels of a character where the terminal does not tell
 CHUNK = 4096  # characters of a part of kitty's pictures
 BAND = 6  # rows of a sixel
@@ -100,7 +102,7 @@ class Terminal(Screen):
                 text = "\n" * rows + f"{ESC}[{rows}A"
             # The cursor is back where it was, wherever a terminal leaves it after a picture.
             text += f"\r{ESC}7{self._drawn(picture, columns, rows)}{ESC}8{ESC}[{rows}B\r"
-            _write(text)
+            _write(f"{BEGIN}{text}{END}")
         self._rows, self._lines = rows, Printed.lines
 
     def end(self) -> None:

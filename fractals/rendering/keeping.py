@@ -68,7 +68,7 @@ def draw_kept(
             if not rest:
                 return drawn
             kept.save(SAMPLES, **rest)
-        options.on_message(f"{path}: {image.summary} kept, and the same call goes on with them")
+        options.on_message(f"{path}: {image.summary} are kept; drawing it again goes on with them")
         raise KeyboardInterrupt
 
 

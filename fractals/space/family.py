@@ -463,7 +463,7 @@ def bands(
         if watch:
             rounds = Rounds(tracing, sums, rows, preview)
             rounds.run(watch, progress)
-            sums = rounds.even()
+            rounds.end()
         else:
             tracing.fill(sums, rows, progress)
         stages.lap("iterate")

@@ -21,6 +21,7 @@ from fractals.space.trace import Tracing
 from fractals.threads import Progress, within
 
 SAMPLES_A_ROUND = 16  # of a pixel, where all have as many
+ROWS = 64  # of the sums, that are changed at once
 
 
 class LightPreview:
@@ -132,3 +133,9 @@ class Rounds:
     def even(self) -> NDArray[np.int64]:
         """Return sums as if all pixels had the most samples."""
         return self.filling.even(self._tracing.effort.most)
+
+    def end(self) -> None:
+        """Make the sums as large as if all pixels had the most samples: no round follows."""
+        for top in range(0, len(self._rows), ROWS):
+            part = self.filling.part(slice(top, top + ROWS))
+            part.sums[...] = part.even(self._tracing.effort.most)

@@ -284,7 +284,7 @@ def test_sixels_show_the_pixels(pty, monkeypatch):
     assert pixels.shape == (60, 90, 3)
     assert np.abs(pixels - ramp().pixels).mean() < 10  # of 255 colors
     assert sent.index(b"\x1b7") < sent.index(b"\x1bP") < sent.index(b"\x1b8")
-    assert sent.endswith(b"\x1b8\x1b[3B\r")
+    assert sent.endswith(b"\x1b8\x1b[3B\r\x1b[?2026l")
 
 
 def test_a_line_that_was_printed_stays(pty, monkeypatch):

@@ -74,8 +74,8 @@ def test_it_goes_on_to_the_same_bytes(name, short, tmp_path):
         assert signal.getsignal(signal.SIGINT) is before
         assert len(lines) == 1
         said = re.fullmatch(
-            r".*part.png: ([\d.]+) of ([\d.]+) (samples|points|orbits) a pixel kept, and the same "
-            "call goes on with them",
+            r".*part.png: ([\d.]+) of ([\d.]+) (samples|points|orbits) a pixel are kept; "
+            "drawing it again goes on with them",
             lines[0],
         )
         shares.append(float(said[1]) / float(said[2]))
@@ -213,7 +213,7 @@ def test_the_command_line_ends_with_130(tmp_path):
     assert process.returncode == 130
     if len(lines) == 1:  # a busy machine had not ended the first round
         pytest.skip("no round was complete")
-    assert "samples a pixel kept, and the same call goes on with them" in lines[-2]
+    assert "samples a pixel are kept; drawing it again goes on with them" in lines[-2]
     assert lines[-1] == "fractals: interrupted"
     with PIL.Image.open(tmp_path / "a.png") as picture:
         table = json.loads(picture.text[SCENE_KEY])
