@@ -108,7 +108,9 @@ class Terminal(Screen):
     def end(self) -> None:
         """Remove the preview, and what the terminal has answered too late."""
         with contextlib.suppress(OSError, ValueError):
-            if self._rows and in_foreground(sys.stderr.fileno()):
+            if not in_foreground(sys.stderr.fileno()):
+                return
+            if self._rows:
                 above = self._above()
                 erased = f"\r{above}{ESC}[J" if above else ""
                 if self._can.protocol == "kitty":
@@ -116,7 +118,8 @@ class Terminal(Screen):
                 with self._progress.paused():
                     _write(erased)
             if self._can is UNANSWERED:
-                read_answer(sys.stdin.fileno(), 0)
+                with unechoed(sys.stdin.fileno()):
+                    read_answer(sys.stdin.fileno(), 0)
 
     def _above(self) -> str:
         """Return what moves to the preview; nothing, where lines were printed since."""
@@ -175,7 +178,7 @@ def asked(answers: int, questions: int) -> Can:
     if not in_foreground(answers):
         return NOTHING
     try:
-        with _unechoed(answers):
+        with unechoed(answers):
             os.write(questions, ATTRIBUTES.encode())
             if not (first := ANSWER.search(read_answer(answers, SECONDS))):
                 return UNANSWERED
@@ -208,7 +211,7 @@ def read_answer(answers: int, seconds: float) -> bytes:
 
 
 @contextlib.contextmanager
-def _unechoed(terminal: int) -> Iterator[None]:
+def unechoed(terminal: int) -> Iterator[None]:
     """Have a terminal show nothing of what comes, and not wait for the end of a line."""
     import termios
     import tty

@@ -29,9 +29,9 @@ SHARE = 0.015  # of the time that passed, at most, that previews have taken
 GROWTH = 1.25  # of the time that passed, from one preview to the next; a still eye sees the change
 LONGEST = 60.0  # seconds between two previews, where they cost little
 LEAST = 0.03  # seconds that the first preview is expected to take, besides what its numbers take:
+BYTES_A_SECOND = 6e8  # of the numbers that a preview is made of (measured: 5e8 to 1.4e9)
 MARK = "Comment", "preview of a picture by fractals"  # a text of a preview's PNG
 MOST_TEXT = 200  # bytes of such a text in a file of others that is read
-BYTES_A_SECOND = 6e8  # of the numbers that a preview is made of (measured: 5e8 to 1.4e9)
 
 Pixels = NDArray[Any]
 Make = Callable[[], Pixels]
@@ -91,11 +91,6 @@ class Onlooker:
     def shows(self) -> bool:
         """Tell whether there are previews."""
         return self._show is not None
-
-    @property
-    def scene(self) -> Scene:
-        """Return the scene with the pixels of a preview: of 8 bits, at most `SIDE` a side."""
-        return small_scene(self._scene, step_of(self._scene))
 
     def offer(self, make: Make, size: int = 0, taken: Callable[[], float] | None = None) -> None:
         """Show what `make` returns, if it is time: uint8, shape (rows, columns, 3).
@@ -194,10 +189,9 @@ class Canvas:
 
     def pixels(self) -> Pixels:
         """Return the preview."""
-        n = self._n
-        height, width = (side // n * n for side in self._taken.shape[:2])
-        sums = binned(self._taken[:height, :width].astype(np.uint16), n)
-        return (sums // n**2).astype(np.uint8)
+        sums = binned(self._taken.astype(np.uint16), self._n)
+        counts = binned(np.ones((*self._taken.shape[:2], 1), np.uint16), self._n)
+        return (sums // counts).astype(np.uint8)
 
 
 @contextmanager
@@ -255,6 +249,12 @@ class PreviewFile:
         except FractalsError as error:
             self._failed = True
             self._tell(f"no more previews: {first_line(error)}")
+
+
+def check_apart(path: Any, preview: Any) -> None:
+    """Raise an `OptionError` where a picture and its preview are one file."""
+    if Path(path).absolute() == Path(preview).absolute():
+        raise OptionError(f"preview={str(preview)!r} is the picture itself: name another file")
 
 
 def _is_preview(path: Path) -> bool:

@@ -41,7 +41,7 @@ from fractals.rendering.options import (
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
-from fractals.rendering.preview import Canvas, watching
+from fractals.rendering.preview import Canvas, check_apart, watching
 from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.scene.geometry import make_layers
 from fractals.scene.keywords import (
@@ -326,6 +326,8 @@ def render_to(
     )
     cluster, overwrite = file_options.cluster, file_options.overwrite
     family = family_of(scene)
+    if all(isinstance(each, str | Path) for each in (path, options.preview)):
+        check_apart(path, options.preview)
     if file_options.keep:
         from fractals.rendering.keeping import check_kept
 

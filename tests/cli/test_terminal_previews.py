@@ -139,8 +139,11 @@ def test_a_slow_terminal_is_no_terminal(pty, monkeypatch):
         monkeypatch.setattr(sys, "stderr", stream)
         screen = Terminal(ProgressLine())
         screen._can = UNANSWERED
+        with terminals.unechoed(made.terminal):
+            assert select.select([made.terminal], [], [], 0)[0]
         screen.end()
-        assert not select.select([made.terminal], [], [], 0)[0]
+        with terminals.unechoed(made.terminal):
+            assert not select.select([made.terminal], [], [], 0)[0]
     assert modes(made.terminal) == before
 
 

@@ -141,6 +141,16 @@ def test_a_canvas_takes_rows_in_any_order():
     assert half[101:166].all(axis=2).mean() > 0.9
 
 
+@pytest.mark.parametrize("size", [(2000, 1), (1, 2000), (3, 2000), (961, 5)])
+def test_a_thin_picture_has_a_preview(size):
+    thin = scene(size=size)
+    pixels = np.full((size[1], size[0], 3), 200, np.uint8)
+    found = Canvas.of(thin, pixels)
+    assert (found == 200).all()
+    assert min(found.shape[:2]) >= 1
+    assert max(found.shape) <= SIDE
+
+
 def test_the_canvas_of_16_bits_is_that_of_their_upper_half():
     big = scene(size=(64, 48))
     pixels = np.random.default_rng(8).integers(0, 2**16, (48, 64, 3), np.uint16)
@@ -181,6 +191,13 @@ def test_a_file_of_another_kind_stays(tmp_path):
 def test_what_is_no_preview_is_one_line(given, said):
     with pytest.raises(FractalsError, match=said):
         fractals.render(size=(8, 6), device="python", preview=given)
+
+
+def test_a_picture_is_not_its_preview(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OptionError, match=r"preview='a.png' is the picture itself: name another"):
+        fractals.render_to(tmp_path / "a.png", size=(8, 6), device="python", preview="a.png")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_picture_outlives_its_preview(eager, tmp_path, monkeypatch):
