@@ -17,8 +17,9 @@ import fractals
 from fractals.explorer.options import ExploreOptions
 from fractals.films.options import FilmOptions, SaveOptions
 from fractals.rendering.options import (
-    FileOptions,
     Options,
+    PictureFileOptions,
+    PictureOptions,
     RenderOptions,
     ReplaceOptions,
     StoreOptions,
@@ -57,9 +58,10 @@ ITERATING = ("interior_shortcuts", "cache", "force")  # no options of `recolor`
 CLASSES: dict[str, tuple[str, str, type[Options]]] = {
     "RecolorKeywords": ("SceneKeywords", "fractals.recolor", RenderOptions),
     "RecolorFileKeywords": ("RecolorKeywords", "fractals.recolor_to", ReplaceOptions),
-    "RenderKeywords": ("RecolorKeywords", "fractals.render", RenderOptions),
-    "RenderFileKeywords": ("RenderKeywords", "fractals.render_to", FileOptions),
-    "StoreKeywords": ("RenderFileKeywords", "fractals.compute_to", StoreOptions),
+    "RenderKeywords": ("RecolorKeywords", "fractals.compute", RenderOptions),
+    "PictureKeywords": ("RenderKeywords", "fractals.render", PictureOptions),
+    "RenderFileKeywords": ("PictureKeywords", "fractals.render_to", PictureFileOptions),
+    "StoreKeywords": ("RenderKeywords", "fractals.compute_to", StoreOptions),
     "FilmKeywords": ("RenderKeywords", "fractals.film", FilmOptions),
     "SaveKeywords": ("TypedDict", "Film.save", SaveOptions),
     "SearchKeywords": ("SceneKeywords", "fractals.find_nucleus", SearchOptions),

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -37,6 +37,13 @@ class Verbosity:
 
     quiet = False
     verbose = False
+
+
+class Printed:
+    """What is on stderr: how many lines were printed, and the progress that a bar may show."""
+
+    lines = 0
+    progress: "ProgressLine | None" = None
 
 
 class Called:
@@ -145,8 +152,11 @@ def print_line(message: str) -> None:
     text = as_typed(escaped(message))
     if not Verbosity.verbose:
         text = shortened(text)
+    Printed.lines += 1
+    bar = Printed.progress.paused() if Printed.progress else contextlib.nullcontext()
     try:
-        click.echo(f"fractals: {text}", err=True)
+        with bar:
+            click.echo(f"fractals: {text}", err=True)
     except (OSError, ValueError):
         discard(sys.stderr)
 
@@ -291,6 +301,7 @@ class ProgressLine:
         self._ended = threading.Event()
 
     def __enter__(self) -> "ProgressLine":
+        Printed.progress = self
         if self.program or self.task:
             try:
                 threading.Thread(target=self._watch, daemon=True).start()
@@ -305,6 +316,7 @@ class ProgressLine:
         _trace: TracebackType | None,
     ) -> None:
         self._ended.set()
+        Printed.progress = None
         if self._late:
             self._late.cancel()
         if self._bar:
@@ -352,6 +364,17 @@ class ProgressLine:
         elif now - self._last > EVERY:
             self._last = now
             tell(line)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take the bar off the terminal for a while."""
+        if self._bar:
+            self._bar.stop()
+        try:
+            yield
+        finally:
+            if self._bar:
+                self._bar.start()
 
     def _start_bar(self, what: str, total: int, note: str) -> None:
         from rich.console import Console

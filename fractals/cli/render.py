@@ -10,7 +10,7 @@ import click
 
 import fractals
 from fractals.cli import shared
-from fractals.cli.command import FILE, verb
+from fractals.cli.command import FILE, section, verb
 from fractals.cli.messages import (
     ProgressLine,
     StdoutError,
@@ -32,12 +32,14 @@ from fractals.cli.scenes import (
     source_name,
 )
 from fractals.errors import OptionError, SceneError
+from fractals.rendering.options import PictureFileOptions, PictureOptions
 from fractals.scene.credits import SIGNATURE
 
 if TYPE_CHECKING:
     from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 
+TERMINAL = "on the terminal"  # where previews are shown, if it can show pictures
 FIRST = "gallery:lantern"  # what render draws where nothing is asked for
 
 
@@ -157,6 +159,14 @@ def raw_request(
     "/",
 )
 @shared.overwrite_option
+@section(
+    "Output",
+    {
+        "--preview FILE.png": PictureOptions,
+        "--no-preview": "Show no preview on a terminal that can show pictures.",
+        "--keep": PictureFileOptions,
+    },
+)
 @shared.cluster_options
 @shared.dry_run_option
 @shared.json_option
@@ -164,6 +174,9 @@ def render_command(
     scenes: tuple[str, ...],
     output: str | None,
     overwrite: bool,
+    preview: str | None,
+    no_preview: bool,
+    keep: bool,
     dry_run: bool,
     as_json: bool,
     **options: Any,
@@ -179,6 +192,8 @@ def render_command(
     how = shared.drawing_request(options)
     if cluster := shared.cluster_request(options):
         how["cluster"] = cluster
+    how["keep"] = keep
+    how["preview"] = preview or (False if no_preview or as_json else TERMINAL)
     if scenes and output and output != "-" and is_folder(output):
         draw_each(scenes, output, options, how, overwrite, dry_run, as_json)
         return
@@ -186,7 +201,9 @@ def render_command(
     defaults = shared.scene_table()
     drawn = scenes or first_scene(options, defaults)
     scene = requested_scene(drawn, options, lost, defaults, fits=not dry_run)
-    path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
+    path = output or default_output(
+        scenes, options, ".png", free=not (overwrite or dry_run or keep)
+    )
     draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
 
 
@@ -259,6 +276,10 @@ def draw_or_plan(
     after = "the programs of the page" if file_format == "HTML" else ""
     pixels = math.prod(scene.image.size)
     with ProgressLine(pixels, program_of(scene), after=after) as progress:
+        if how["preview"] is TERMINAL:
+            from fractals.cli.preview import terminal_preview
+
+            how = {**how, "preview": terminal_preview(progress)}
         rendered = render_to(
             sys.stdout.buffer if output == "-" else output,
             scene,

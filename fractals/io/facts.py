@@ -1,5 +1,6 @@
 """What is known of a picture: what "auto" became, its limit, its counts, and the share inside."""
 
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
 from fractals.scene.paint import MAX_LAYERS, Paint
 
+PART = re.compile(r"[\d.e+]{1,20} of [\d.e+]{1,20} [a-z ]{1,40}", re.ASCII)  # a `Partial`
 RESOLVED = "resolved"  # the table beside a picture's scene; readers of scenes pass over it
 
 
@@ -45,6 +47,9 @@ def checked(resolved: Any) -> dict[str, Any]:
         found["max_iterations"] = most
     if isinstance(offset, float) and 0 <= offset <= MAX_ITERATIONS:
         found["count_offset"] = float(offset)
+    part = resolved.get("partial")
+    if isinstance(part, str) and PART.fullmatch(part):
+        found["partial"] = part
     found |= _words(resolved)
     layers = resolved.get("layers")
     if isinstance(layers, list) and len(layers) <= MAX_LAYERS:
@@ -97,6 +102,22 @@ class Summary:
             counts = f"counts {self.least_count} to {self.greatest_count} of {self.max_iterations}"
         share = 100 * self.inside
         return f"{counts}, {'under 1' if 0 < share < 1 else f'{share:.0f}'} % inside"
+
+
+@dataclass(frozen=True)
+class Partial:
+    """How many of its samples a picture has that was ended early."""
+
+    done: float
+    whole: float
+    unit: str  # such as "samples a pixel"
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON, which are kept beside a picture's scene, too."""
+        return {"partial": str(self)}
+
+    def __str__(self) -> str:
+        return f"{float(f'{self.done:.3g}'):g} of {self.whole:g} {self.unit}"
 
 
 @dataclass

@@ -13,7 +13,7 @@ import numpy as np
 
 from fractals.errors import OptionError, SceneError, shown
 from fractals.io import metadata, png
-from fractals.io.facts import RESOLVED, PictureFacts, Summary, resolved_values
+from fractals.io.facts import RESOLVED, Partial, PictureFacts, Summary, resolved_values
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.metadata import SOFTWARE_NAME
 from fractals.io.png import Pixels
@@ -260,10 +260,12 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         picture, scene = self.scene.image, self.scene
         if not self.drawn:  # a scene of such a formula can't be written, so files carry none
             scene = scene.model_copy(update={"formula": UNKNOWN})
-        resolved = None
+        resolved: dict[str, Any] | None = None
         if self.drawn and isinstance(self.summary, Summary):
             found = self.summary.max_iterations, self.summary.count_offset
             resolved = resolved_values(scene, *found)
+        elif self.drawn and isinstance(self.summary, Partial):
+            resolved = self.summary.to_table()
         if file_format == "PNG":
             beginning = png_beginning(scene, self.size, 8 * self.pixels.itemsize, resolved)
             png.write(file, beginning, self.pixels, picture.compression, core_count())

@@ -11,6 +11,7 @@ import numpy as np
 from fractals.backends.base import Backend
 from fractals.io import png
 from fractals.rendering.plan import MAX_BANDS, Plan, Tile
+from fractals.rendering.preview import Canvas
 from fractals.threads import WAKE, Queue
 
 
@@ -21,8 +22,16 @@ class Bands:
     waits until the first band is written.
     """
 
-    def __init__(self, plan: Plan, backend: Backend, writer: png.PngWriter, dtype: Any) -> None:
-        self._plan, self._backend, self._writer = plan, backend, writer
+    def __init__(
+        self,
+        plan: Plan,
+        backend: Backend,
+        writer: png.PngWriter,
+        dtype: Any,
+        canvas: Canvas | None = None,
+    ) -> None:
+        """`canvas`: of a preview, which takes each strip."""
+        self._plan, self._backend, self._writer, self._canvas = plan, backend, writer, canvas
         picture = plan.scene.image
         width, height = plan.size
         self._compression = picture.compression
@@ -144,6 +153,8 @@ class Bands:
         top = strip * self._strip
         k = top // self.height
         rows = self._rows(top, min(top + self._strip, self._plan.size[1]))
+        if self._canvas:
+            self._canvas.put(rows, top)
         self._writer.put(strip, png.compress(rows, self._compression))
         with self._changed:
             self._strips_left[k] -= 1

@@ -49,6 +49,7 @@ from fractals.rendering.plan import (
     missing_digits,
     noise_note,
 )
+from fractals.rendering.preview import Canvas, Onlooker
 from fractals.rendering.sampling import Index, Room
 from fractals.rendering.shading import Antialiasing, Fill, Painter
 from fractals.scene.geometry import ResolvedLayer
@@ -477,10 +478,18 @@ def numbers_of(drawing: Drawing, raw: EscapeTile, planes: Planes) -> list[tuple[
     return list(itertools.chain(*pairs))
 
 
-def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
-    """Return the pixels of the whole picture, shape (height, width, 3)."""
-    plan = drawing.plan
-    pixels = np.empty((plan.size[1], plan.size[0], 3), drawing.dtype)
+def draw_all(
+    drawing: Drawing, progress: Progress | None = None, watch: Onlooker | None = None
+) -> Pixels:
+    """Return the pixels of the whole picture, shape (height, width, 3).
+
+    `watch` shows those so far, unless they are light, or of a high dynamic range.
+    """
+    plan, make = drawing.plan, np.empty
+    if watch and watch.shows and not (drawing.glows or plan.scene.image.hdr):
+        make = np.zeros  # what is not drawn yet is black
+        progress = watch.following(progress, lambda: Canvas.of(plan.scene, pixels))
+    pixels = make((plan.size[1], plan.size[0], 3), drawing.dtype)
     run(drawing, plan.tiles, pixel_sink(drawing, pixels), progress)
     return developed(drawing, pixels)
 

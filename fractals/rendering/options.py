@@ -29,6 +29,7 @@ from fractals.scene.signature import Written
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
+    from fractals.rendering.preview import Onlooker
     from fractals.scene.model import Scene
 
 CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
@@ -232,6 +233,31 @@ class RenderOptions(DeviceOptions):
             return Bar() if self.progress else None
         return self.progress
 
+    @property
+    def watch(self) -> "Onlooker | None":
+        """Return what looks at the picture while it is drawn; None: nothing does."""
+        return None
+
+
+class PictureOptions(RenderOptions):
+    """How a picture is drawn that may be looked at meanwhile."""
+
+    preview: Any = option(
+        None,
+        "File of a small PNG, at most 480 pixels a side, which is replaced while a picture is "
+        "drawn that takes over 2 s.",
+        "Or a function that is called with such an `Image`, or False. By default the output of a "
+        "notebook's cell shows it.",
+        command="Write a small PNG, at most 480 pixels a side, and replace it while a picture is "
+        "drawn that takes over 2 s.",
+    )
+
+    @property
+    def watch(self) -> "Onlooker | None":
+        """Return what looks at the picture: `fractals.rendering.preview.watching` put it there."""
+        found: Onlooker | None = self.preview if hasattr(self.preview, "offer") else None
+        return found
+
 
 class ReplaceOptions(Options):
     """Whether a file may be replaced."""
@@ -249,6 +275,24 @@ class FileOptions(ReplaceOptions):
         "Or a `distributed.Client`, or any object whose `submit` is that of a "
         "`concurrent.futures.Executor`.",
     )
+
+
+class PictureFileOptions(FileOptions):
+    """How a picture is written that Ctrl-C may end."""
+
+    keep: bool = option(
+        False,
+        "After Ctrl-C, write the picture of the samples so far, of a solid or a scatter image.",
+        "The same call then goes on with them. A second Ctrl-C ends at once.",
+        command="After Ctrl-C, write the picture of the samples so far, of a solid or a scatter "
+        "image; the same command goes on. A second Ctrl-C ends at once.",
+    )
+
+    def check(self) -> None:
+        """Raise an `OptionError` for a bad value."""
+        super().check()
+        if not isinstance(self.keep, bool):
+            raise OptionError(f"keep={self.keep!r:.40}: give True or False")
 
 
 class StoreOptions(FileOptions):

@@ -32,7 +32,8 @@ from fractals.rendering.families import Rendered, family_of, load_raw, unused, w
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import (
     CHOSEN,
-    FileOptions,
+    PictureFileOptions,
+    PictureOptions,
     RenderOptions,
     ReplaceOptions,
     read_request,
@@ -40,9 +41,11 @@ from fractals.rendering.options import (
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
+from fractals.rendering.preview import Canvas, check_apart, watching
 from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.scene.geometry import make_layers
 from fractals.scene.keywords import (
+    PictureKeywords,
     RecolorFileKeywords,
     RecolorKeywords,
     RenderFileKeywords,
@@ -56,8 +59,8 @@ if TYPE_CHECKING:
     from fractals.rendering.measured import Measured
 
 
-@with_keywords(RenderKeywords, RenderOptions)
-def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
+@with_keywords(PictureKeywords, PictureOptions)
+def render(*sources: Source, **keywords: Unpack[PictureKeywords]) -> Image:
     """Draw a picture.
 
     Parameters
@@ -88,8 +91,9 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     >>> render("mandelbrot", size=(8, 6), device="cpu").pixels.shape
     (6, 8, 3)
     """
-    scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
-    return family_of(scene).render(scene, options)
+    scene, options = read_fitted_request(sources, keywords, PictureKeywords, PictureOptions)
+    with watching(scene, options) as watched:
+        return family_of(scene).render(scene, watched)
 
 
 def read_fitted_request(
@@ -124,7 +128,7 @@ def draw_image(
 
 def finish(drawing: Drawing, options: RenderOptions) -> Image:
     """Draw all tiles, and return the picture with the facts of its making."""
-    pixels = draw_all(drawing, options.on_progress)
+    pixels = draw_all(drawing, options.on_progress, options.watch)
     return Image(pixels, **vars(drawing.facts))
 
 
@@ -274,7 +278,7 @@ def read_recoloring(
 # Pictures drawn into files: bands of rows are compressed, written and freed while others draw.
 
 
-@with_keywords(RenderFileKeywords, FileOptions, RenderOptions)
+@with_keywords(RenderFileKeywords, PictureFileOptions, PictureOptions)
 def render_to(
     path: str | Path | BinaryIO, *sources: Source, **keywords: Unpack[RenderFileKeywords]
 ) -> Rendered:
@@ -318,14 +322,22 @@ def render_to(
     b'PNG'
     """
     scene, options, file_options = read_fitted_request(
-        sources, keywords, RenderFileKeywords, RenderOptions, FileOptions
+        sources, keywords, RenderFileKeywords, PictureOptions, PictureFileOptions
     )
     cluster, overwrite = file_options.cluster, file_options.overwrite
+    family = family_of(scene)
+    if all(isinstance(each, str | Path) for each in (path, options.preview)):
+        check_apart(path, options.preview)
+    if file_options.keep:
+        from fractals.rendering.keeping import check_kept
+
+        check_kept(path, family, cluster)
     if cluster is not None and isinstance(path, str | Path) and not overwrite:
         from fractals.rendering.cluster.job import remove_rest
 
         remove_rest(Path(path), scene)
-    return family_of(scene).render_to(path, scene, options, overwrite, cluster)
+    with watching(scene, options, file_options.keep) as watched:
+        return family.render_to(path, scene, watched, overwrite, cluster)
 
 
 def draw_to(
@@ -431,11 +443,15 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     found = drawing.source.max_iterations, drawing.source.count_offset
     resolved = resolved_values(plan.scene, *found)
     writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits, resolved))
-    bands = Bands(plan, drawing.backend, writer, drawing.dtype)
+    progress, canvas = options.on_progress, None
+    if (watch := options.watch) and watch.shows and not picture.hdr:
+        canvas = Canvas(plan.scene)
+        progress = watch.following(progress, canvas.pixels)
+    bands = Bands(plan, drawing.backend, writer, drawing.dtype, canvas)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     with ended_on_error(bands):
         helpers = None if drawers else Helpers(bands, options.threads or core_count())
-        run(drawing, plan.tiles, _band_sink(drawing, bands), options.on_progress)
+        run(drawing, plan.tiles, _band_sink(drawing, bands), progress)
         (helpers or Helpers(bands, drawers)).join()
     writer.end()
     drawing.stages.lap("encode")

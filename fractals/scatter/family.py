@@ -8,15 +8,18 @@ from typing import Any, BinaryIO
 from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io.escape_data import STORE
+from fractals.io.facts import Partial
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.rendering.families import Family, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.stores.compute_store import Computed
 from fractals.rendering.stores.sums import Play, SumStore, compute_sums_to, play_here
-from fractals.scatter.plan import Hits, ScatterPlan, make_scatter_plan
+from fractals.scatter.buddhabrot import SUMS
+from fractals.scatter.plan import Hits, ScatterPlan, make_scatter_plan, points_of
 from fractals.scatter.play import Player, open_player, room_of
 from fractals.scatter.refine import ScatterRefinement
+from fractals.scatter.rounds import play_in_rounds, watched
 from fractals.scatter.show import (
     Show,
     draw_image,
@@ -33,6 +36,7 @@ class Scatterer(Family):
     title = "Scatter: points are thrown, and hits are counted"
     tables = ("scatter", "display")
     suffixes = (STORE,)
+    keeps = True
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ScatterPlan:
         """Return how a scene is drawn."""
@@ -50,7 +54,8 @@ class Scatterer(Family):
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         stages = Stages()
-        return draw_image(open_player(scene, options, "pixels"), options, stages)
+        player = open_player(scene, options, "pixels")
+        return draw_image(player, options, stages, watched(options.watch))
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame: each scene plays its share of the frame's points."""
@@ -76,6 +81,9 @@ class Scatterer(Family):
         cluster: Any,
     ) -> Rendered:
         """Draw a picture into a file, band by band where it does not fit into memory."""
+        if options.watch and options.watch.keeps:
+            assert isinstance(path, str | Path)
+            return self._keep(Path(path), scene, options, overwrite)
         stages, target = Stages(), PictureFile(path, scene.image, overwrite)
         if cluster is not None:
             from fractals.rendering.cluster.sums import render_by
@@ -94,7 +102,36 @@ class Scatterer(Family):
         player = open_player(scene, options, "bands")
         with target.open() as file:
             beside = Path(path) if isinstance(path, str | Path) else None
-            return Rendered(**write_bands(file, player, options, stages, beside))
+            looked_at = watched(options.watch)
+            return Rendered(**write_bands(file, player, options, stages, beside, looked_at))
+
+    def _keep(self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool) -> Rendered:
+        """Draw a picture whose hits are kept where Ctrl-C ends it."""
+        from fractals.rendering.keeping import Arrays, draw_kept
+
+        stages, watch = Stages(), options.watch
+        assert watch
+        player = open_player(scene, options, "raw")  # in one piece
+        plan = player.plan
+        depends = {"scene": scene.to_toml(), "precision": plan.precision, "sums": SUMS}
+
+        def draw(before: Arrays | None) -> tuple[Image, Arrays]:
+            hits = plan.no_hits()
+            if before:
+                hits = plan.hits(before["sums"], int(before["chunks"]), int(before["hits"]))
+            hits = play_in_rounds(player, hits, watch, options.on_progress)
+            stages.lap("iterate")
+            pixels = Show(plan, player.backend).pixels(hits)
+            stages.lap("color")
+            facts, rest = facts_of(plan, hits, stages), {}
+            if hits.chunks < plan.chunks:
+                rest = {"sums": hits.sums, "chunks": hits.chunks, "hits": hits.hits}
+                whole, unit = points_of(plan.scene), "orbits" if plan.orbits else "points"
+                done = whole * hits.chunks / plan.chunks
+                facts["summary"] = Partial(done, whole, f"{unit} a pixel")
+            return Image(pixels, **facts), rest
+
+        return draw_kept(path, scene, depends, options, overwrite, draw)
 
     def refine(
         self,

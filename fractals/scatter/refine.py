@@ -33,6 +33,7 @@ from fractals.scatter.plan import (
     points_of,
 )
 from fractals.scatter.play import Counter, Player, Spectrum
+from fractals.scatter.rounds import bins_of, in_few_pixels, small_plan
 from fractals.scatter.show import Show
 from fractals.scatter.store import facts_of
 from fractals.scene.model import Scene
@@ -195,13 +196,11 @@ class ScatterRefinement:
         if counted.small is None:
             upper = counted.upper
             counted.small = (
-                _binned(counted.hits.sums, plan.margin, side),
-                None if upper is None else _binned(upper, plan.margin, side),
+                bins_of(counted.hits.sums, plan.margin, side),
+                None if upper is None else bins_of(upper, plan.margin, side),
             )
         sums = _colored(counted, *counted.small, plan)
-        m = small.margin
-        sums = np.pad(sums, ((m, m), (m, m), (0, 0)))
-        hits = replace(counted.hits, scene=small.scene, sums=sums, margin=m)
+        hits = in_few_pixels(small, counted.hits, sums)
         pixels = Show(small, player.backend, self._options.on_progress).pixels(hits)
         said = _said(plan, hits.samples) + ("" if counted.player is player else FOLLOWS)
         return Refined(pixels, step, said, False)
@@ -244,14 +243,6 @@ def _colored(
     return spectrum.mixed(sums, upper, plan)
 
 
-def _binned(sums: NDArray[Any], margin: int, side: int) -> NDArray[Any]:
-    """Return the sums of squares of buckets, without those beyond the edge."""
-    inner = sums[margin : sums.shape[0] - margin, margin : sums.shape[1] - margin]
-    for axis in (0, 1):
-        inner = np.add.reduceat(inner, np.arange(0, inner.shape[axis], side), axis=axis)
-    return inner
-
-
 def _said(plan: ScatterPlan, samples: int) -> str:
     """Return how far the sums are."""
     whole = points_of(plan.scene)
@@ -267,19 +258,9 @@ def _step(plan: ScatterPlan) -> int:
 
 
 def _small(plan: ScatterPlan) -> ScatterPlan:
-    """Return the plan of a small picture."""
-    step = _step(plan)
-    width, height = (-(-side // step) for side in plan.scene.image.size)
-    display = plan.scene.display
-    scene = plan.scene.replace(
-        size=(width, height),
-        supersampling=1,
-        quality=min(points_of(plan.scene), FIRST_ORBITS if plan.orbits else FIRST_QUALITY),
-        estimator_radius=display.estimator_radius / step,
-        estimator_minimum=display.estimator_minimum / step,
-    )
-    wider = plan.width * width * step / plan.scene.image.size[0]
-    return replace(plan, scene=scene, width=wider)
+    """Return the plan of a small picture, of few points."""
+    small, few = small_plan(plan, _step(plan)), FIRST_ORBITS if plan.orbits else FIRST_QUALITY
+    return replace(small, scene=small.scene.replace(quality=min(points_of(plan.scene), few)))
 
 
 def _first_player(player: Player) -> Player:

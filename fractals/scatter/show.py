@@ -193,7 +193,7 @@ class Band(NamedTuple):
     hits: Hits  # of the picture, as far as bands have shown
 
 
-PlayBand = Callable[[Player, Kept, "Progress | None"], Hits]
+PlayBand = Callable[[Player, "Kept | None", "Progress | None"], Hits]
 
 
 class Games:
@@ -212,13 +212,15 @@ class Games:
         self._begun += 1
 
 
-def draw_image(player: Player, options: RenderOptions, stages: Stages) -> Image:
-    """Return the picture that a player draws; `stages`: of the call."""
+def draw_image(
+    player: Player, options: RenderOptions, stages: Stages, play: PlayBand | None = None
+) -> Image:
+    """Return the picture that a player draws; `stages`: of the call; `play`: as `draw_bands`."""
     plan = player.plan
     width, height = plan.scene.image.size
     deep = plan.scene.image.bits == 16
     pixels = np.empty((height, width, 3), np.uint16 if deep else np.uint8)
-    for band in draw_bands(player, options, stages):
+    for band in draw_bands(player, options, stages, None, play):
         pixels[band.rows.start : band.rows.stop] = band.pixels
     return Image(pixels, **facts_of(plan, band.hits, stages))
 
@@ -246,7 +248,7 @@ def draw_bands(
     """Yield the bands of a picture from top to bottom; most pictures are one band.
 
     A band that does not fit into the memory of a GPU is drawn in halves. `kept`: what is kept of
-    the bands, which goes on. `play` plays a band by other machines.
+    the bands, which goes on. `play` plays a band in another way, such as by other machines.
     """
     plan = player.plan
     height = plan.scene.image.size[1]
@@ -267,7 +269,7 @@ def draw_bands(
             continue
         try:
             one = Player(own, player.backend, player.data(), player.moments)
-            if play and kept:
+            if play:
                 hits = play(one, kept, games.begin())
             else:
                 hits = one.play(own.no_hits(), own.chunks, games.begin())
@@ -335,7 +337,7 @@ def write_bands(
     `path`: of the file, if bands can be kept beside it. `play`: as of `draw_bands`.
     """
     if path is None or player.plan.bands == 1:
-        return _write_bands(file, player, options, stages, None, None)
+        return _write_bands(file, player, options, stages, None, play)
     plan = player.plan
     facts = {"scene": plan.scene.to_toml(), "precision": plan.precision, "margin": plan.margin}
     if plan.orbits:
@@ -460,7 +462,8 @@ def bands_by(cluster: Any, options: RenderOptions) -> PlayBand:
 
     play_chunks = played_by(cluster)
 
-    def play(player: Player, kept: Kept, progress: Progress | None) -> Hits:
+    def play(player: Player, kept: Kept | None, progress: Progress | None) -> Hits:
+        assert kept
         adder = BandAdder(player, 0)
         parts = parts_of(kept.folder, adder)
         going = GoingBand(kept.folder, KIND, adder, adder.none(), parts, kept=kept)

@@ -140,23 +140,32 @@ class RecolorFileKeywords(RecolorKeywords, total=False):
 
 
 class RenderKeywords(RecolorKeywords, total=False):
-    """Keywords of `fractals.render`."""
+    """Keywords of `fractals.compute`."""
 
     interior_shortcuts: bool
     cache: bool
     force: bool
 
 
-class RenderFileKeywords(RenderKeywords, total=False):
+class PictureKeywords(RenderKeywords, total=False):
+    """Keywords of `fractals.render`."""
+
+    preview: Any
+
+
+class RenderFileKeywords(PictureKeywords, total=False):
     """Keywords of `fractals.render_to`."""
 
     overwrite: bool
     cluster: Any
+    keep: bool
 
 
-class StoreKeywords(RenderFileKeywords, total=False):
+class StoreKeywords(RenderKeywords, total=False):
     """Keywords of `fractals.compute_to`."""
 
+    overwrite: bool
+    cluster: Any
     part: tuple[SupportsIndex, SupportsIndex] | None
 
 

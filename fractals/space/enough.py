@@ -75,8 +75,8 @@ class Filling(NamedTuple):
         return Filling(self.sums[rows], self.counts[rows], self.active[rows])
 
     def even(self, most: int) -> NDArray[np.int64]:
-        """Return sums as if all pixels had the most samples."""
-        found: NDArray[np.int64] = self.sums * most // self.counts[..., None]
+        """Return sums as if all pixels had the most samples; those without any stay 0."""
+        found: NDArray[np.int64] = self.sums * most // np.maximum(self.counts, 1)[..., None]
         return found
 
 

@@ -15,6 +15,7 @@ from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.escape_data import STORE
+from fractals.io.facts import Partial
 from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.rendering.families import Family, Refined, Rendered, chosen_device, written_to
@@ -25,8 +26,10 @@ from fractals.rendering.stores.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.space.enough import Filling
 from fractals.space.plan import Seen, SolidPlan, make_solid_plan, samples_of
+from fractals.space.rounds import LightPreview, Rounds
 from fractals.space.store import (
     KIND,
+    SUMS,
     LightAdder,
     LightSums,
     compute_light_to,
@@ -205,6 +208,7 @@ class Solids(Family):
     tables = ("camera", "light")
     layered = (".exr",)
     suffixes = (STORE,)
+    keeps = True
 
     @property
     def moves(self) -> "Moves":
@@ -280,7 +284,12 @@ class Solids(Family):
             return render_by(cluster, path, target, scene, options, self)
         if layered:
             assert isinstance(path, str | Path)
+            if options.watch and options.watch.keeps:
+                raise OptionError("an EXR of a solid is written in one go: leave keep=True out")
             return self._write_light(Path(path), scene, options, overwrite)
+        if options.watch and options.watch.keeps:
+            assert isinstance(path, str | Path)
+            return self._keep(Path(path), scene, options, overwrite)
         stages, target = Stages(), PictureFile(path, scene.image, overwrite)
         if not target.streams or scene.develop.whole:
             return written_to(target, self.render(scene, options), options)
@@ -294,6 +303,33 @@ class Solids(Family):
                 stages.lap("encode")
             writer.end()
         return Rendered(**facts_of(tracing, stages))
+
+    def _keep(self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool) -> Rendered:
+        """Draw a picture whose samples are kept where Ctrl-C ends it."""
+        from fractals.rendering.keeping import Arrays, draw_kept
+
+        stages, watch = Stages(), options.watch
+        assert watch
+        tracing = open_tracing(scene, options, "store")
+        depends = {"scene": scene.to_toml(), "precision": tracing.plan.precision, "sums": SUMS}
+
+        def draw(before: Arrays | None) -> tuple[Image, Arrays]:
+            width, height = scene.image.size
+            sums = np.zeros((height, width, tracing.numbers), np.int64)
+            preview = LightPreview(scene, tracing.backend) if watch.shows else None
+            rounds = Rounds(tracing, sums, range(height), preview, before)
+            rounds.run(watch, options.on_progress)
+            stages.lap("iterate")
+            most = tracing.effort.most
+            pixels = tracing.finished(tracing.light(rounds.even(), most))
+            stages.lap("color")
+            facts, rest = facts_of(tracing, stages), {}
+            if not rounds.whole:
+                rest, mean = rounds.kept(), float(rounds.filling.counts.mean())
+                facts["summary"] = Partial(mean, most, "samples a pixel")
+            return Image(pixels, **facts), rest
+
+        return draw_kept(path, scene, depends, options, overwrite, draw)
 
     def _write_light(
         self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool
@@ -413,7 +449,9 @@ def bands(
     """
     plan = tracing.plan
     (width, height), samples = plan.scene.image.size, tracing.effort.most
-    step = min(height, max(1, plan.band // tall) * tall)
+    step = height if plan.band == height else max(1, plan.band // tall) * tall
+    watch = options.watch if options.watch and options.watch.shows else None
+    preview = LightPreview(plan.scene, tracing.backend) if watch else None
     for top in range(0, height, step):
         rows = range(top, min(height, top + step))
         name = f"rows-{rows.start}-{rows.stop}"
@@ -421,7 +459,13 @@ def bands(
             yield rows, found["pixels"]
             continue
         sums = np.zeros((len(rows), width, 3 if light else tracing.numbers), np.int64)
-        tracing.fill(sums, rows, within(options.on_progress, top, len(rows), height))
+        progress = within(options.on_progress, top, len(rows), height)
+        if watch:
+            rounds = Rounds(tracing, sums, rows, preview)
+            rounds.run(watch, progress)
+            rounds.end()
+        else:
+            tracing.fill(sums, rows, progress)
         stages.lap("iterate")
         if light or tracing.whole:
             part = tracing.light(sums, samples)

@@ -7,6 +7,7 @@ ends at the borders of the picture.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ from fractals.scene.model import Scene
 from fractals.scene.space import Camera, Relief
 from fractals.space import ground as grounds
 from fractals.space import light as lights
+from fractals.space.enough import Effort
 from fractals.space.ground import Ground
 from fractals.space.march import from_camera
 from fractals.space.plan import (
@@ -51,6 +53,7 @@ from fractals.space.plan import (
     samples_of,
     sun_over_ground,
 )
+from fractals.space.rounds import LightPreview, rounds_of
 from fractals.space.trace import SampledRows, in_turn, moved, pieces_of, pixels_of
 from fractals.threads import Progress, within
 
@@ -164,7 +167,15 @@ def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = N
     (width, height), samples = scene.image.size, samples_of(scene)
     sums = np.zeros((height, width, 3), np.int64)
     second = within(options.on_progress, 1, 1, 2)  # the ground was the first half
-    lighting.add(sums, range(height), 0, samples, second)
+    watch = options.watch if options.watch and options.watch.shows else None
+    preview = LightPreview(scene, lighting.backend) if watch else None
+    done, rows = 0, range(height)
+    for last in rounds_of(Effort(samples, 0)) if watch else (samples,):
+        lighting.add(sums, rows, done, last, within(second, done, last - done, samples))
+        done = last
+        if watch and preview:
+            counts = np.full((1, 1), done, np.int32)
+            watch.offer(partial(preview.pixels, sums, counts, rows), sums.nbytes)
     pixels = lighting.pixels(sums, samples)
     drawing.stages.lap("color")
     return Image(pixels, **vars(drawing.facts) | {"scene": scene})

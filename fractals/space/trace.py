@@ -212,16 +212,40 @@ class Tracing:
         run_pieces(self.backend, self._parts(rows), one, progress)
 
     def go_on(
-        self, filling: Filling, rows: range, samples: tuple[int, int], progress: Progress | None
+        self,
+        filling: Filling,
+        rows: range,
+        samples: tuple[int, int],
+        progress: Progress | None,
+        stop: Callable[[], bool] = halted,
+        tracers: dict[range, Trace] | None = None,
     ) -> None:
-        """Take pixels of some rows that need more from a number of samples to the next."""
+        """Take pixels of some rows that need more from a number of samples to the next.
+
+        stop : callable
+            Where it returns True, the rows that are left keep what they have.
+        tracers : dict, optional
+            Those of parts of the rows, kept for their next samples: the starts of rays stay.
+        """
 
         def one(part: range) -> None:
+            if stop():
+                return
             own = filling.part(slice(part.start - rows.start, part.stop - rows.start))
-            places, trace = self._places(part), self._tracer_of(part)
+            places = self._places(part)
+            if tracers is None:
+                trace = self._tracer_of(part)
+            elif (trace := tracers.get(part)) is None:  # type: ignore[assignment]
+                trace = tracers[part] = self._tracer_of(part)
             self._judge.go_on(own, places, samples, self.effort, trace)
 
         run_pieces(self.backend, self._parts(rows), one, progress)
+
+    def count(self, filling: Filling) -> None:
+        """Count the samples of rows that are complete, for `mean`."""
+        if self.effort.noise:
+            counts = filling.counts
+            self._taken.append((int(counts.sum(dtype=np.int64)), counts.size))
 
     def _parts(self, rows: range) -> list[range]:
         """Return some rows in pieces whose pixels take as many samples as they need."""

@@ -247,5 +247,6 @@ def test_every_option_of_the_scene_is_among_them():
     others = {"device", "cpu", "gpu", "threads", "no_interior_shortcuts", "no_cache", "force"}
     others |= {"formulas", "lossy", "title", "author", "rights"}  # names are any text
     others |= {"output", "overwrite", "dry_run", "as_json", "mirror", "fit"}
+    others |= {"preview", "no_preview", "keep"}
     others |= {"cluster", "keys", "returns", "insecure"}
     assert names - others == set(OPTIONS)

@@ -106,6 +106,7 @@ class Family(ABC):
     # Whether a pixel can be drawn without the others. Films then share what frames have in common.
     single_pixels = False
     uses_colorings = False  # whether samples have values, which colorings turn into colors
+    keeps = False  # whether the samples of a picture that Ctrl-C ends are kept
 
     @property
     def moves(self) -> "Moves":

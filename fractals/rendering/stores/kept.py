@@ -28,17 +28,22 @@ class Kept:
 
         `picture`: what its bands depend on.
         """
-        facts = {"version": __version__, **picture}
+        # A higher band would not fit into memory, a lower one does.
+        if 0 < (before := self.band_of(picture)) <= band:
+            return before
+        self._clear()
+        with written(self.folder / HEADER) as file:
+            file.write(json.dumps({"version": __version__, **picture, "band": band}).encode())
+        return band
+
+    def band_of(self, picture: Mapping[str, Any]) -> int:
+        """Return the rows of a band of what is kept of a picture; 0: nothing is."""
         with suppress(OSError, ValueError, FractalsError):
             known = dict(read_json(self.folder / HEADER))
             before = known.pop("band", 0)
-            # A higher band would not fit into memory, a lower one does.
-            if known == facts and isinstance(before, int) and 0 < before <= band:
+            if known == {"version": __version__, **picture} and isinstance(before, int):
                 return before
-        self._clear()
-        with written(self.folder / HEADER) as file:
-            file.write(json.dumps({**facts, "band": band}).encode())
-        return band
+        return 0
 
     def save(self, name: str, **arrays: Any) -> None:
         """Keep some arrays."""

@@ -1,0 +1,110 @@
+"""Pictures that Ctrl-C ends: the samples so far are shown, and kept for the same call."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO
+
+from fractals.errors import OptionError, shown
+from fractals.io.image import Image, PictureFile
+from fractals.rendering.families import Family, Rendered, written_to
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.preview import Onlooker
+from fractals.rendering.stores.kept import Kept, kept_beside
+from fractals.scene.model import Scene
+
+SAMPLES = "samples"  # the name of what is kept, in a folder beside the picture
+Arrays = Mapping[str, Any]
+# Return the picture, and what goes on with it; nothing, if the picture is complete. Takes what was
+# kept, or None.
+Draw = Callable[[Arrays | None], tuple[Image, Arrays]]
+
+
+def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any) -> None:
+    """Raise an `OptionError` where the samples of a picture can't be kept."""
+    if not family.keeps:
+        raise OptionError(
+            "keep=True is for solids and scatter images, whose samples are added up: leave it out"
+        )
+    if cluster is not None:
+        raise OptionError("a cluster keeps what it has computed: leave keep=True out")
+    if not isinstance(path, str | Path):
+        raise OptionError("keep=True requires the name of a file")
+
+
+def draw_kept(
+    path: Path,
+    scene: Scene,
+    facts: Mapping[str, Any],
+    options: RenderOptions,
+    overwrite: bool,
+    draw: Draw,
+) -> Rendered:
+    """Draw a picture whose samples stay beside its file where Ctrl-C ends it.
+
+    facts : mapping
+        What the samples depend on, as JSON.
+
+    KeyboardInterrupt: the picture that is written has a part of its samples.
+    """
+    assert options.watch
+    with kept_beside(path) as kept:
+        whole = scene.image.size[1]
+        same = kept.band_of(facts) == whole
+        if not (same or overwrite) and kept.load(SAMPLES):
+            raise OptionError(
+                f"'{shown(kept.folder)}' keeps samples of another picture: name another file, or "
+                "give overwrite=True"
+            )
+        before = kept.load(SAMPLES) if same and not overwrite else None
+        target = PictureFile(path, scene.image, overwrite or before is not None)
+        kept.begin(facts, whole)
+        with _removed_if_empty(kept), _heard(options.watch):
+            image, rest = draw(before)
+            drawn = written_to(target, image, options)
+            if not rest:
+                return drawn
+            kept.save(SAMPLES, **rest)
+        options.on_message(f"{path}: {image.summary} are kept; drawing it again goes on with them")
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _removed_if_empty(kept: Kept) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if not (kept.folder / f"{SAMPLES}.npz").exists():
+            kept.end()
+        raise
+
+
+@contextlib.contextmanager
+def _heard(watch: Onlooker) -> Iterator[None]:
+    """Have Ctrl-C end the work that is watched, once there are samples; a second one as usual.
+
+    A process that ignores SIGINT goes on ignoring it. Other threads than the main one hear nothing.
+    """
+    before: Any = None
+
+    def hear(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        watch.stopped = True
+
+    def begin() -> None:
+        nonlocal before
+        if before is None and threading.current_thread() is threading.main_thread():
+            found = signal.getsignal(signal.SIGINT)
+            if found not in (signal.SIG_IGN, None):
+                before = found
+                signal.signal(signal.SIGINT, hear)
+
+    watch.begun = begin
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
