@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-
 import fractals
 from fractals.explorer.options import ExploreOptions
 from fractals.films.options import FilmOptions, SaveOptions
@@ -25,8 +22,9 @@ from fractals.rendering.options import (
     StoreOptions,
     SuggestOptions,
 )
+from fractals.scene.checks import CommandHelp, TableEntry
 from fractals.scene.model import TABLES, Scene
-from fractals.scene.table import CommandHelp
+from fractals.scene.table import Table
 from fractals.search.options import SearchOptions, SpiralOptions
 from fractals.tools.options import TraceOptions
 
@@ -154,7 +152,7 @@ def meanings() -> str:
     return MEANINGS + "".join(rows) + "}\n"
 
 
-def keys(models: Iterable[type[BaseModel]]) -> Iterator[tuple[str, FieldInfo]]:
+def keys(models: Iterable[type[Table]]) -> Iterator[tuple[str, TableEntry]]:
     """Yield the keys of models, with their fields."""
     for model in models:
         for key, field in model.model_fields.items():
@@ -162,7 +160,7 @@ def keys(models: Iterable[type[BaseModel]]) -> Iterator[tuple[str, FieldInfo]]:
                 yield key, field
 
 
-def accepted(key: str, field: FieldInfo) -> str:
+def accepted(key: str, field: TableEntry) -> str:
     """Return the type of what a key accepts; a precision of None keeps that of the scene."""
     text = WIDER.get(key) or text_of(field.annotation)
     return f"{text} | None" if key == "precision" else text
@@ -187,7 +185,7 @@ def text_of(hint: Any) -> str:
         return f"Callable[[{called}], {text_of(inner[1])}]"
     if origin is tuple:
         return f"tuple[{', '.join('...' if each is ... else text_of(each) for each in inner)}]"
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
+    if isinstance(hint, type) and issubclass(hint, Table):
         return "Mapping[str, Any]"
     names = {type(None): "None", None: "None", Any: "Any", **NUMBERS}
     return names.get(hint) or str(hint.__name__)

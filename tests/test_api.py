@@ -497,12 +497,12 @@ def test_each_thing_is_done_once(tmp_path, draw, validated):
 
 
 @pytest.mark.slow  # the step "types" of .ci/run runs it, beside what it repeats
-@pytest.mark.parametrize("plugins", [True, False])
-def test_type_checkers_see_useful_types(tmp_path, plugins):
-    """Callers have no plugin for pydantic; with it, what the step "types" checked is known."""
+@pytest.mark.parametrize("settings", [True, False])
+def test_type_checkers_see_useful_types(tmp_path, settings):
+    """Callers have other settings; with those of this package, what was checked is known."""
     pytest.importorskip("mypy")
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file"]
-    command += [str(HERE.parent / "pyproject.toml") if plugins else os.devnull]
+    command += [str(HERE.parent / "pyproject.toml") if settings else os.devnull]
     right, wrong = HERE / "typing" / "caller.py", tmp_path / "wrong.py"
     wrong.write_text(
         "import fractals\nfractals.render(siz=(1, 2))\nx: int = fractals.plan()\nfractals.lod\n"

@@ -183,7 +183,7 @@ def test_only_backends_import_numba(path):
         assert not found, name_of(path)
 
 
-TARGETS_AND_FILES = {"io", "os", "pathlib", "numba", "llvmlite", "PIL", "pydantic"}
+TARGETS_AND_FILES = {"io", "os", "pathlib", "numba", "llvmlite", "PIL"}
 COMPILED = (
     *("kernels/", "formulas/", "color/colorings/", "scatter/variations/", "space/solids/"),
     *(f"scatter/{name}.py" for name in ("attractor", "attractors", "buddhabrot")),
@@ -277,7 +277,7 @@ def loaded_by(statement):
 
 
 def test_import_is_quick():
-    heavy = {"numba", "llvmlite", "numpy", "pydantic", "PIL", "rich", "click", "gmpy2"}
+    heavy = {"numba", "llvmlite", "numpy", "PIL", "rich", "click", "gmpy2"}
     assert not loaded_by("import fractals") & heavy
 
 

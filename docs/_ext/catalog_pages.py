@@ -18,6 +18,7 @@ from fractals.lessons.kernel_sources import lacking
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
 from fractals.tools.gallery import picture_file
+from fractals.tools.schema import schema_of
 from fractals.tools.sheet import turn
 
 FOLDER = "_drawn"  # as of `drawn`
@@ -185,7 +186,7 @@ LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 
 def keys(_folder):
     """Yield a section of each table of a scene file, from the schema."""
-    schema = Scene.model_json_schema()
+    schema = schema_of(Scene)
     for path, name in TABLES.items():
         inner = "[[{}]]" if path in LISTS else "[{}]"
         shown = f"`{inner.format(path)}`" if path else "Top level"
@@ -211,7 +212,7 @@ def anchor(path, key):
 
 def keywords(_folder):
     """Yield a table of the keywords of `render`: each leads to its key of a scene."""
-    schema, rows = Scene.model_json_schema(), {}
+    schema, rows = schema_of(Scene), {}
     for path in ("", *TABLES_OF_KEYWORDS):
         properties = (schema if not path else schema["$defs"][TABLES[path]])["properties"]
         for key in SceneKeywords.__annotations__:

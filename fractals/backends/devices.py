@@ -110,7 +110,8 @@ def _choose_gpu(request: str) -> Choice:
         raise DeviceError(f"no CUDA GPU for '{request}' ({reason}); device='cpu' draws without one")
     if usable:
         return Choice(usable[0])
-    if gpu := next((each for each in opencl.found()[0] if each.is_gpu and not each.problem), None):
+    others = opencl.found()[0] if opencl.is_installed() else []  # why none is, takes 6 ms
+    if gpu := next((each for each in others if each.is_gpu and not each.problem), None):
         return Choice(gpu)
     if request == "gpu":
         return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")

@@ -31,9 +31,7 @@ def collect_again() -> None:
 def run() -> "NoReturn":
     """Run the command line as a process of its own."""
     gc.set_threshold(AT_START)
-    # pydantic would look for its plug-ins in all installed packages, which takes milliseconds; and
     # NumPy would start a thread for each core, for large products of matrices: there are none here.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from fractals.cli import signals

@@ -321,9 +321,10 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     file of a palette the palette is shown.
     """
     from fractals.scene.model import Scene, toml_text
+    from fractals.tools.schema import schema_of
 
     if schema:
-        print_json(Scene.model_json_schema())
+        print_json(schema_of(Scene))
         return
     if file is None:
         raise OptionError("show requires a SCENE, such as sea.png or seahorse, or --schema")

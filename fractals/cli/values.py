@@ -383,10 +383,7 @@ def _field(key: str) -> tuple[set[Any], tuple[float, float], bool]:
     models: list[Any] = [Scene, *TABLES.values()]
     field = next(model.model_fields[key] for model in models if key in model.model_fields)
     parts = list(_parts(field.annotation))
-    least, most = -math.inf, math.inf
-    for bound in field.metadata:
-        least = max(least, getattr(bound, "ge", -math.inf))
-        most = min(most, getattr(bound, "le", math.inf))
+    least, most = field.limits.get("ge", -math.inf), field.limits.get("le", math.inf)
     words = [part for part in parts if get_origin(part) is Literal]
     kinds = {part for part in parts if part not in words and part is not NoneType}
     return kinds, (least, most), bool(words)

@@ -43,6 +43,7 @@ from fractals.scene.model import FILTERS, Scene
 from fractals.scene.paint import Blend
 from fractals.scene.picture import Develop
 from fractals.tools import sheet
+from fractals.tools.schema import schema_of
 
 # Small pictures: previews of Julia sets, thumbnails, sheets.
 
@@ -305,7 +306,7 @@ def catalog_table() -> dict[str, Any]:
         "curves": ["auto", "clip", "filmic"],
         "masks": ["auto", "escaped", "inside", "all"],
         "scenes": scenes,
-        "schema": Scene.model_json_schema(),
+        "schema": schema_of(Scene),
     }
 
 

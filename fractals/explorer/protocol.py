@@ -1,13 +1,12 @@
 """Messages of the explorer: JSON from clients, parsed and checked."""
 
 import json
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from typing import Annotated, Any, Literal, get_args
 
 from fractals.errors import OptionError, shown
+from fractals.scene.checks import entry
 from fractals.scene.film import Ease
-from fractals.scene.table import explained
+from fractals.scene.table import Table, explained
 
 VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
@@ -19,21 +18,21 @@ LARGE = ("open", "paint", "lookup", "film", "moments", "sheet")
 BEGIN = b"\x78\x01"  # of a stream of zlib
 PIECE = 2**16  # least bytes that a thread deflates, in 0.7 ms
 
-Id = Annotated[int, Field(ge=1, lt=2**32)]
-Sequence = Annotated[int, Field(ge=1, le=65_535)]
-Coordinate = Annotated[int, Field(gt=-(2**20), lt=2**20)]
+Id = Annotated[int, entry(ge=1, lt=2**32)]
+Sequence = Annotated[int, entry(ge=1, le=65_535)]
+Coordinate = Annotated[int, entry(gt=-(2**20), lt=2**20)]
 Pixel = tuple[Coordinate, Coordinate]
-Flown = Annotated[int, Field(ge=-36_000, le=36_000)]
-Size = tuple[Annotated[int, Field(ge=1, le=MAX_SIDE)], Annotated[int, Field(ge=1, le=MAX_SIDE)]]
-FilmSide = Annotated[int, Field(ge=16, le=MAX_SIDE)]
-Seconds = Annotated[float, Field(ge=0, le=1800)]
-ExportSide = Annotated[int, Field(ge=1, le=MAX_EXPORT)]
+Flown = Annotated[int, entry(ge=-36_000, le=36_000)]
+Size = tuple[Annotated[int, entry(ge=1, le=MAX_SIDE)], Annotated[int, entry(ge=1, le=MAX_SIDE)]]
+FilmSide = Annotated[int, entry(ge=16, le=MAX_SIDE)]
+Seconds = Annotated[float, entry(ge=0, le=1800)]
+ExportSide = Annotated[int, entry(ge=1, le=MAX_EXPORT)]
 
 
-class Message(BaseModel):
+class Message(Table):
     """A message of a client; unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    is_strict = True
 
 
 class Hello(Message):
@@ -63,7 +62,7 @@ class Open(Message):
     scene: dict[str, Any] | None = None
     toml: str | None = None
     link: str | None = None
-    gallery: Annotated[str, Field(max_length=100)] | None = None
+    gallery: Annotated[str, entry(max_length=100)] | None = None
     julia: At | None = None
     formula: str | dict[str, Any] | None = None
 
@@ -76,8 +75,8 @@ class ViewMessage(Message):
     base: Id
     at: Pixel | None = None
     by: Pixel = (0, 0)
-    scale: Annotated[int, Field(ge=-4096, le=4096)] = 0
-    turn: Annotated[int, Field(ge=-36_000, le=36_000)] = 0
+    scale: Annotated[int, entry(ge=-4096, le=4096)] = 0
+    turn: Annotated[int, entry(ge=-36_000, le=36_000)] = 0
     about: Id | None = None
     fly: tuple[Flown, Flown, Flown, Flown, Flown] = (0, 0, 0, 0, 0)
     size: Size | None = None
@@ -99,7 +98,7 @@ class Lookup(Message):
     t: Literal["lookup"]
     seq: Id
     palette: str | dict[str, Any] | list[Any]
-    inside: Annotated[str, Field(max_length=40)] = "#000000"
+    inside: Annotated[str, entry(max_length=40)] = "#000000"
 
 
 class Pick(Message):
@@ -118,7 +117,7 @@ class Julia(Message):
     seq: Id
     frame: Id
     at: Pixel
-    size: Annotated[int, Field(ge=32, le=512)] = 256
+    size: Annotated[int, entry(ge=32, le=512)] = 256
 
 
 class Fit(Message):
@@ -126,7 +125,7 @@ class Fit(Message):
 
     t: Literal["fit"]
     frame: Id
-    layer: Annotated[int, Field(ge=0, le=16)] = 0
+    layer: Annotated[int, entry(ge=0, le=16)] = 0
     chosen: bool = False  # values that fill half of the palette already stay
 
 
@@ -135,8 +134,8 @@ class Histogram(Message):
 
     t: Literal["histogram"]
     frame: Id
-    layer: Annotated[int, Field(ge=0, le=16)] = 0
-    bins: Annotated[int, Field(ge=8, le=1024)] = 128
+    layer: Annotated[int, entry(ge=0, le=16)] = 0
+    bins: Annotated[int, entry(ge=8, le=1024)] = 128
 
 
 class Find(Message):
@@ -147,7 +146,7 @@ class Find(Message):
     what: Literal["nucleus", "period", "julia", "misiurewicz", "interesting"]
     frame: Id
     rect: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None = None
-    fraction: Annotated[float, Field(gt=0, lt=1)] = 0.75
+    fraction: Annotated[float, entry(gt=0, lt=1)] = 0.75
 
 
 class Surprise(Message):
@@ -156,7 +155,7 @@ class Surprise(Message):
     t: Literal["surprise"]
     job: Id
     frame: Id
-    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    seed: Annotated[int, entry(ge=0, lt=2**32)] = 0
 
 
 class Sheet(Message):
@@ -165,12 +164,12 @@ class Sheet(Message):
     t: Literal["sheet"]
     job: Id
     frame: Id
-    scenes: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=40)]
+    scenes: Annotated[list[dict[str, Any]], entry(min_length=1, max_length=40)]
     fit: bool = False
-    width: Annotated[int, Field(ge=32, le=256)] = 256
+    width: Annotated[int, entry(ge=32, le=256)] = 256
 
 
-Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's yet
+Author = Annotated[str, entry(max_length=200)]  # of a picture that is nobody's yet
 RAW_FORMATS = ("npz", "exr")  # of numbers in place of a picture
 
 
@@ -180,7 +179,7 @@ class ExportKeys(Message):
     job: Id
     frame: Id
     size: tuple[ExportSide, ExportSide]
-    supersampling: Annotated[int, Field(ge=1, le=8)] = 2
+    supersampling: Annotated[int, entry(ge=1, le=8)] = 2
     author: Author = ""
 
 
@@ -189,7 +188,7 @@ class Loupe(ExportKeys):
 
     t: Literal["loupe"]
     at: Pixel
-    width: Annotated[int, Field(ge=32, le=512)] = 256
+    width: Annotated[int, entry(ge=32, le=512)] = 256
 
 
 class Export(ExportKeys):
@@ -201,10 +200,10 @@ class Export(ExportKeys):
     keep: bool = False
 
 
-TrackName = Annotated[str, Field(max_length=80)]
-TrackValue = float | Annotated[str, Field(max_length=80)] | dict[str, Any]  # of palettes: or a name
+TrackName = Annotated[str, entry(max_length=80)]
+TrackValue = float | Annotated[str, entry(max_length=80)] | dict[str, Any]  # of palettes: or a name
 TrackPoint = tuple[Seconds, TrackValue] | tuple[Seconds, TrackValue, Ease]
-TrackPoints = Annotated[list[TrackPoint], Field(min_length=1, max_length=60)]
+TrackPoints = Annotated[list[TrackPoint], entry(min_length=1, max_length=60)]
 
 
 class FilmKeys(Message):
@@ -213,17 +212,17 @@ class FilmKeys(Message):
     job: Id
     frame: Id
     what: Literal["dive", "onward", "places"] = "dive"
-    octaves: Annotated[float, Field(ge=-3000, le=3000)] = 10.0  # that an `onward` zooms in
-    places: Annotated[list[str], Field(max_length=60)] = []  # links
+    octaves: Annotated[float, entry(ge=-3000, le=3000)] = 10.0  # that an `onward` zooms in
+    places: list[str] = entry([], max_length=60)  # links
     # Seconds of each place, in place of `seconds`
-    times: Annotated[list[Seconds], Field(max_length=60)] | None = None
+    times: Annotated[list[Seconds], entry(max_length=60)] | None = None
     # How the film comes to each place; of another kind than places, one for the whole way
-    eases: Annotated[list[Ease], Field(max_length=60)] = []
+    eases: list[Ease] = entry([], max_length=60)
     # Values of the scene over time, as of film.tracks: [seconds, value, ease?] as it runs forwards
-    tracks: Annotated[dict[TrackName, TrackPoints], Field(max_length=12)] = {}
+    tracks: dict[TrackName, TrackPoints] = entry({}, max_length=12)
     backwards: bool = False
-    seconds: Annotated[float, Field(ge=0.2, le=1800)] | None = None
-    fps: Annotated[int, Field(ge=1, le=60)] = 30
+    seconds: Annotated[float, entry(ge=0.2, le=1800)] | None = None
+    fps: Annotated[int, entry(ge=1, le=60)] = 30
     size: tuple[FilmSide, FilmSide] = (1280, 720)
     author: Author = ""
 
@@ -233,7 +232,7 @@ class FilmMessage(FilmKeys):
 
     t: Literal["film"]
     format: Literal["mp4", "webm", "webp"] = "mp4"
-    sound: Annotated[str, Field(max_length=64)] = ""  # of `/sound`
+    sound: Annotated[str, entry(max_length=64)] = ""  # of `/sound`
     preview: bool = False
     forecast: bool = False
     keep: bool = False
@@ -243,8 +242,8 @@ class Moments(FilmKeys):
     """Small pictures of moments of a film that is not made yet."""
 
     t: Literal["moments"]
-    at: Annotated[list[Seconds], Field(min_length=1, max_length=12)]
-    width: Annotated[int, Field(ge=32, le=512)] = 256
+    at: Annotated[list[Seconds], entry(min_length=1, max_length=12)]
+    width: Annotated[int, entry(ge=32, le=512)] = 256
 
 
 class Follow(Message):
@@ -252,7 +251,7 @@ class Follow(Message):
 
     t: Literal["follow"]
     job: Id
-    name: Annotated[str, Field(max_length=64)]
+    name: Annotated[str, entry(max_length=64)]
     frame: int = 0  # of no use
 
 
@@ -284,11 +283,11 @@ class Bookmark(Message):
     t: Literal["bookmark"]
     frame: Id | None = None
     link: str | None = None
-    title: Annotated[str, Field(max_length=200)] = ""
+    title: Annotated[str, entry(max_length=200)] = ""
     author: Author = ""
-    rename: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
-    remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
-    order: Annotated[list[str], Field(max_length=500)] | None = None  # ids, the first on top
+    rename: Annotated[str, entry(pattern=r"^[0-9a-f]{32}$")] | None = None
+    remove: Annotated[str, entry(pattern=r"^[0-9a-f]{32}$")] | None = None
+    order: Annotated[list[str], entry(max_length=500)] | None = None  # ids, the first on top
 
 
 class BookmarksMessage(Message):
@@ -297,7 +296,7 @@ class BookmarksMessage(Message):
     t: Literal["bookmarks"]
 
 
-Known = Annotated[
+Known = (
     Hello
     | Open
     | ViewMessage
@@ -319,10 +318,11 @@ Known = Annotated[
     | Link
     | GoOn
     | Bookmark
-    | BookmarksMessage,
-    Field(discriminator="t"),
-]
-MESSAGES: TypeAdapter[Any] = TypeAdapter(Known)
+    | BookmarksMessage
+)
+KINDS: dict[str, type[Message]] = {
+    get_args(kind.model_fields["t"].annotation)[0]: kind for kind in get_args(Known)
+}
 
 
 def parse(text: str) -> Any:
@@ -331,11 +331,19 @@ def parse(text: str) -> Any:
         raise OptionError(f"a message has at most {MAX_SMALL} bytes")
     try:
         text.encode("utf-8")
-        return MESSAGES.validate_json(text)
-    except ValidationError as error:
-        raise OptionError(explained(error, Message)[0]) from None
+        found = json.loads(text)
+        if "\\u" in text:  # half of a character may be written so
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise OptionError(f"no message: {shown(error)}") from None
+    name = found.get("t") if isinstance(found, dict) else None
+    kind = KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise OptionError(f"no message: 't' is one of {', '.join(KINDS)}")
+    try:
+        return kind.checked(found)
+    except ValueError as error:
+        raise OptionError(explained(error, kind)[0]) from None
 
 
 def names_of(text: str) -> dict[str, Any]:

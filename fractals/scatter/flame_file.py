@@ -156,9 +156,8 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
 
 def _within(key: str, value: float, lost: list[str]) -> float:
     """Return a value that the key of [display] takes."""
-    least, most = 0.0, 1e6
-    for limit in Display.model_fields[key].metadata:
-        least, most = getattr(limit, "ge", least), getattr(limit, "le", most)
+    limits = Display.model_fields[key].limits
+    least, most = float(limits.get("ge", 0)), float(limits.get("le", 1e6))
     if key == "highlight_power":
         least = -1.0
     if not least <= value <= most:

@@ -6,21 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    PlainSerializer,
-    Tag,
-    model_validator,
-)
-
 from fractals.errors import shown
+from fractals.scene.checks import After, Before, Dumped, Either, entry
 from fractals.scene.numbers import plain
 from fractals.scene.paint import PaletteValue, plain_palette
 from fractals.scene.picture import LARGEST as LARGEST_PLACE
-from fractals.scene.picture import Coordinate, Finite, Length, Place
+from fractals.scene.picture import Coordinate, Length, Place
 from fractals.scene.table import Table
 
 SPEED = r"(?a)\s*([0-9.eE+-]+)\s*(?:octaves/s|distances/s)?\s*"
@@ -121,16 +112,16 @@ def _formula(given: Any) -> Any:
 class KeyCamera(Table):
     """The camera of a key; what is left out is that of the key before, or of the scene."""
 
-    position: Place | None = Field(default=None, description="where the camera is: X,Y,Z")
-    target: Place | None = Field(default=None, description="what it looks at: X,Y,Z")
-    field: Finite | None = Field(
+    position: Place | None = entry(None, description="where the camera is: X,Y,Z")
+    target: Place | None = entry(None, description="what it looks at: X,Y,Z")
+    field: float | None = entry(
         default=None, gt=0.01, lt=179, description="angle that it sees, from bottom to top"
     )
-    roll: Finite | None = Field(
+    roll: float | None = entry(
         default=None, ge=-360, le=360, description="degrees by which it is turned clockwise"
     )
-    lens: Finite | None = Field(default=None, ge=0, le=1, description="as of the scene's camera")
-    focus: Finite | None = Field(
+    lens: float | None = entry(None, ge=0, le=1, description="as of the scene's camera")
+    focus: float | None = entry(
         default=None, gt=0, le=LARGEST_PLACE, description="distance that is sharp"
     )
 
@@ -138,58 +129,56 @@ class KeyCamera(Table):
 class Key(Table):
     """A view that the film shows at a time."""
 
-    at: Finite | None = Field(default=None, ge=0, le=MAX_SECONDS, description="seconds")
-    speed: Annotated[Finite | None, BeforeValidator(_speed)] = Field(
+    at: float | None = entry(None, ge=0, le=MAX_SECONDS, description="seconds")
+    speed: Annotated[float | None, Before(_speed)] = entry(
         default=None,
         description="instead of at: mean speed from the key before, '1.2 octaves/s'; of a solid's "
         "camera '0.5 distances/s', in distances to the nearest surface",
     )
-    center: tuple[Coordinate, Coordinate] | None = Field(
+    center: tuple[Coordinate, Coordinate] | None = entry(
         default=None,
         description="of the view; default: that of the deepest key with one, or of the scene",
     )
-    width: Length | None = Field(
+    width: Length | None = entry(
         default=None, description="of the view in the plane; default: that of the key before"
     )
-    rotation: Finite | None = Field(
+    rotation: float | None = entry(
         default=None, ge=-360 * MAX_TURNS, le=360 * MAX_TURNS, description="degrees, not reduced"
     )
-    camera: KeyCamera | None = Field(
+    camera: KeyCamera | None = entry(
         default=None,
         description="of a solid, at this time; in between, it flies along a spline, as fast as the "
         "nearest surface is far",
     )
-    formula: Annotated[dict[str, Any] | None, BeforeValidator(_formula)] = Field(
+    formula: Annotated[dict[str, Any] | None, Before(_formula)] = entry(
         default=None,
         description="the scene's formula with other numbers, at this time; in between, numbers are "
         "interpolated",
     )
-    ease: Ease = Field(default="soft", description="how the film comes here from the key before")
+    ease: Ease = entry("soft", description="how the film comes here from the key before")
 
-    @model_validator(mode="after")
-    def _one_time(self) -> "Key":
+    def check(self) -> None:
+        """Raise a `ValueError` for two times."""
         if self.at is not None and self.speed is not None:
             raise ValueError("at and speed are both given: give one of them")
-        return self
 
 
 Points = Annotated[
-    tuple[tuple[Finite, Value, Ease], ...],
-    BeforeValidator(_points),
-    AfterValidator(_in_order),
-    Field(max_length=MAX_POINTS),
+    tuple[tuple[float, Value, Ease], ...],
+    Before(_points),
+    After(_in_order),
+    entry(max_length=MAX_POINTS),
 ]
 
 
 PalettePoints = Annotated[
-    tuple[tuple[Finite, PaletteValue, Ease], ...],
-    BeforeValidator(_points),
-    AfterValidator(_in_order),
-    Field(max_length=MAX_PALETTES),
+    tuple[tuple[float, PaletteValue, Ease], ...],
+    Before(_points),
+    After(_in_order),
+    entry(max_length=MAX_PALETTES),
 ]
 AnyPoints = Annotated[
-    Annotated[Points, Tag("numbers")] | Annotated[PalettePoints, Tag("palettes")],
-    Discriminator(lambda given: "palettes" if isinstance(given, _PalettePoints) else "numbers"),
+    Points | PalettePoints, Either(lambda given: isinstance(given, _PalettePoints))
 ]
 
 
@@ -208,8 +197,8 @@ def _plain(tracks: Mapping[str, Any]) -> dict[str, Any]:
 class Sound(Table):
     """Sound from a file, cut to the length of the film."""
 
-    file: str = Field(max_length=4096, description="name of the sound file")
-    start: Finite = Field(
+    file: str = entry(max_length=4096, description="name of the sound file")
+    start: float = entry(
         default=0.0, ge=0, le=MAX_SECONDS, description="seconds of the file left out"
     )
 
@@ -217,33 +206,31 @@ class Sound(Table):
 class FilmSettings(Table):
     """How a scene moves and changes."""
 
-    fps: Finite = Field(default=60.0, ge=1, le=240, description="frames a second")
-    seconds: Finite | None = Field(
+    fps: float = entry(60.0, ge=1, le=240, description="frames a second")
+    seconds: float | None = entry(
         default=None,
         ge=1e-3,
         le=MAX_SECONDS,
         description="length; default: up to the last key or point",
     )
-    loop: bool = Field(default=False, description="the first frame follows the last one")
-    density: Finite = Field(
+    loop: bool = entry(False, description="the first frame follows the last one")
+    density: float = entry(
         default=1.5, ge=0.25, le=8, description="samples a pixel along each side, of zooms"
     )
-    shutter: Finite = Field(
+    shutter: float = entry(
         default=0.5, ge=0, le=1, description="exposure of a frame, as a part of it"
     )
-    keys: tuple[Key, ...] = Field(default=(), max_length=MAX_KEYS)
-    tracks: Annotated[dict[str, AnyPoints], BeforeValidator(flattened), PlainSerializer(_plain)] = (
-        Field(
-            default={},
-            max_length=MAX_TRACKS,
-            description="keys of the scene: [seconds, value], ..., or [seconds, value, ease]; of "
-            "palette, palettes",
-        )
+    keys: tuple[Key, ...] = entry((), max_length=MAX_KEYS)
+    tracks: Annotated[dict[str, AnyPoints], Before(flattened), Dumped(_plain)] = entry(
+        default={},
+        max_length=MAX_TRACKS,
+        description="keys of the scene: [seconds, value], ..., or [seconds, value, ease]; of "
+        "palette, palettes",
     )
     sound: Sound | None = None
 
-    @model_validator(mode="after")
-    def _keys_in_order(self) -> "FilmSettings":
+    def check(self) -> None:
+        """Raise a `ValueError` for keys that are not in order."""
         last = -1.0
         for number, key in enumerate(self.keys):
             if key.at is None and key.speed is None and number:
@@ -255,4 +242,3 @@ class FilmSettings(Table):
                     f"keys.{number}: {key.at:g} s follows {last:g} s: keys must be in order"
                 )
             last = last if key.at is None else key.at
-        return self

@@ -9,36 +9,26 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    WithJsonSchema,
-    model_validator,
-)
-
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.meant import no_attribute
+from fractals.scene.checks import After, Before, CommandHelp, JsonSchema, entry
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords, SceneTables
 from fractals.scene.numbers import check_floats, decimal_text, plain
 from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
     SCALES,
+    ColorText,
     Develop,
-    Finite,
     ImageSettings,
     Point,
     View,
     exposed_as_before,
 )
-from fractals.scene.space import Camera, ColorText, Light, Relief
-from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
+from fractals.scene.space import Camera, Light, Relief
+from fractals.scene.table import Table, explained, make_once
 
 
 def folded_html(title: str, text: str) -> str:
@@ -103,14 +93,13 @@ STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
 class FormulaName(Table):
     """A formula of the catalog, with its options."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-    name: Annotated[str, AfterValidator(_formula_name)] = "mandelbrot"
+    is_open = True
+    name: Annotated[str, After(_formula_name)] = "mandelbrot"
 
-    @model_validator(mode="after")
-    def _options_fit(self) -> "FormulaName":
+    def check(self) -> None:
+        """Raise an error for an unknown option."""
         check_floats(self.model_extra or {})
         self.make()
-        return self
 
     def make(self) -> AnyFormula:
         """Return the formula itself, the same object for the same name and options."""
@@ -197,18 +186,18 @@ def _formula(given: Any) -> Any:
 class Iteration(Table):
     """When iterating ends: after how many steps, and at which |z|."""
 
-    max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = Field(
+    max_iterations: Annotated[int | Literal["auto"], Before(_limit)] = entry(
         default="auto",
         description="maximum iterations per sample, such as 1e6: a count that reaches it means "
         "inside; auto: found for the view",
     )
-    escape_radius: Finite = Field(
+    escape_radius: float = entry(
         default=256.0,
         ge=2,
         le=1e9,
         description="radius beyond which an orbit has escaped, 2 or more",
     )
-    precision: Literal["auto", "float64", "float32", "double-double"] = Field(
+    precision: Literal["auto", "float64", "float32", "double-double"] = entry(
         default="auto",
         description="number type: auto (float64, or double-double where a formula without a "
         "perturbed step needs more digits), float64, double-double, or float32, which is for wide "
@@ -239,21 +228,21 @@ def _quality(given: Any) -> Any:
 class Scatter(Table):
     """How many points a scatter image has, and which."""
 
-    quality: Annotated[float | Quality, BeforeValidator(_quality)] = Field(
+    quality: Annotated[float | Quality, Before(_quality)] = entry(
         default="good",
         description="draft to look at, good for a screen, or best for print: how fine an image of "
         "any family is; a number: points of a scatter image, for each pixel",
     )
-    seed: int = Field(
+    seed: int = entry(
         default=0,
         ge=0,
         lt=2**63,
         description="number that the random points of a scatter image follow",
     )
-    steps: int = Field(
+    steps: int = entry(
         default=1000, ge=1, le=1_000_000, description="points of each trajectory of a scatter image"
     )
-    fuse: int = Field(
+    fuse: int = entry(
         default=15, ge=0, le=10_000, description="steps of a trajectory before its points are drawn"
     )
 
@@ -287,41 +276,41 @@ def _filter(name: str) -> str:
 class Display(Table):
     """How the hits of a scatter image become light: as flam3 shows flames."""
 
-    brightness: Finite = Field(
+    brightness: float = entry(
         default=4.0, ge=0, le=1e6, description="brightness of a scatter image"
     )
-    gamma: Finite = Field(default=4.0, ge=0.01, le=100, description="gamma of a scatter image")
-    gamma_threshold: Finite = Field(
+    gamma: float = entry(4.0, ge=0.01, le=100, description="gamma of a scatter image")
+    gamma_threshold: float = entry(
         default=0.01, ge=0, le=1, description="density below which gamma is straight"
     )
-    vibrancy: Finite = Field(
+    vibrancy: float = entry(
         default=1.0,
         ge=0,
         le=10,
         description="1: gamma of the density; 0: gamma of each color channel",
     )
-    highlight_power: Finite = Field(
+    highlight_power: float = entry(
         default=-1.0, ge=-1, le=100, description="how much colors that are too bright turn to white"
     )
-    background: ColorText = Field(
+    background: ColorText = entry(
         default="#000000", description="color behind a scatter image, such as '#rrggbb' or navy"
     )
-    estimator_radius: Finite = Field(
+    estimator_radius: float = entry(
         default=9.0, ge=0, le=40, description="pixels over which lone points are spread; 0: none"
     )
-    estimator_minimum: Finite = Field(
+    estimator_minimum: float = entry(
         default=0.0, ge=0, le=40, description="pixels over which all points are spread at least"
     )
-    estimator_curve: Finite = Field(
+    estimator_curve: float = entry(
         default=0.4,
         ge=0.01,
         le=10,
         description="how fast the spread falls with the number of points",
     )
-    filter: Annotated[str, AfterValidator(_filter)] = Field(
+    filter: Annotated[str, After(_filter)] = entry(
         default="gaussian", description="filter from buckets to the pixels of a scatter image"
     )
-    filter_radius: Finite = Field(
+    filter_radius: float = entry(
         default=0.5, ge=0, le=10, description="width of that filter, in pixels"
     )
 
@@ -335,29 +324,29 @@ class Scene(Table):
     (64, 48)
     """
 
-    version: Literal[1] = Field(default=1, description="of the format of scenes")
-    title: str = Field(
+    version: Literal[1] = entry(1, description="of the format of scenes")
+    title: str = entry(
         default="", max_length=1000, description="title of the picture, written into its file"
     )
-    author: str = Field(
+    author: str = entry(
         default="", max_length=1000, description="author of the picture, written into its file"
     )
-    rights: str = Field(
+    rights: str = entry(
         default="",
         max_length=1000,
         description="rights of the picture, written into its file: '© 2027 Ana Ferreira'",
     )
-    note: str = Field(default="", max_length=10_000, description="about the scene")
+    note: str = entry("", max_length=10_000, description="about the scene")
     formula: Annotated[
-        FormulaName | Annotated[AnyFormula, Instance()],
-        BeforeValidator(_formula),
+        FormulaName | AnyFormula,
+        Before(_formula),
         CommandHelp(
             "formula: a name such as multibrot,power=4, an expression such as 'z**3 + c' or "
             "'z**2 + k*c,k=0.3', or a Python file, which is run"
         ),
-        WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
+        JsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()
-    julia: Annotated[Point, AfterValidator(_near)] | None = Field(
+    julia: Annotated[Point, After(_near)] | None = entry(
         default=None, description="draw the Julia set of c = X + iY"
     )
     view: View = View()
@@ -370,7 +359,7 @@ class Scene(Table):
     camera: Camera = Camera()
     light: Light = Light()
     develop: Develop = Develop()
-    film: FilmSettings | None = Field(
+    film: FilmSettings | None = entry(
         default=None, description="how the scene moves: see fractals film"
     )
 
@@ -378,18 +367,14 @@ class Scene(Table):
 
         def __init__(self, **tables: Unpack[SceneTables]) -> None: ...
 
-    _exposed = model_validator(mode="before")(exposed_as_before)
-
-    @model_validator(mode="after")
-    def _fits_the_frame(self) -> "Scene":
-        if self.view.frame is not None:  # a frozen model is set so while it is made
-            object.__setattr__(self, "view", self.view.fitted(self.image.size))
-        return self
+    def _fill(self, given: Mapping[str, Any]) -> None:
+        super()._fill(exposed_as_before(given))
+        vars(self)["view"] = self.view.fitted(self.image.size)
 
     if not TYPE_CHECKING:  # checkers know which attributes there are
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):
+            if name.startswith(("_", "model_")):
                 return super().__getattr__(name)
             if table := next((t for t, m in TABLES.items() if name in m.model_fields), ""):
                 raise AttributeError(
@@ -522,7 +507,7 @@ class Scene(Table):
         """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
         for key in RARE_TABLES:  # tables that equal their defaults are left out
-            if getattr(self, key) == type(getattr(self, key))():
+            if getattr(self, key) == self.model_fields[key].default:
                 del table[key]
         if self.view.frame is not None:
             del table["view"]["width"]  # which follows
@@ -572,7 +557,7 @@ def toml_text(table: Mapping[str, Any]) -> str:
     return PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
 
 
-TABLES: dict[str, type[BaseModel]] = {
+TABLES: dict[str, type[Table]] = {
     "view": View,
     "image": ImageSettings,
     "iteration": Iteration,
@@ -633,13 +618,11 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
             )
         if many := _overfull(table):
             raise SceneError(many)
-        return Scene.model_validate(table)
-    except ValidationError as error:
+        return Scene.checked(table)
+    except ValueError as error:
         lines = listed(explained(error, Scene))
     except FractalsError as error:
         lines = [str(error)]
-    except UnicodeEncodeError as error:  # from pydantic, which keeps texts as UTF-8
-        lines = [f"'{shown(error.object)}' is no Unicode text"]
     prefix = ", ".join(shown(name, 300) for name in origins) + ": " * bool(origins)
     raise SceneError("\n".join(prefix + line for line in lines))
 

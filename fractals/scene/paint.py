@@ -4,26 +4,15 @@ import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    PlainSerializer,
-    Tag,
-    WithJsonSchema,
-    model_validator,
-)
-
 from fractals import catalog
 from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import InputError, shown, to_install
 from fractals.kernels.coloring import Coloring
+from fractals.scene.checks import After, Before, CommandHelp, Dumped, Either, JsonSchema, entry
 from fractals.scene.numbers import plain
-from fractals.scene.picture import Finite, View
-from fractals.scene.table import CommandHelp, Instance, Table, make_once
+from fractals.scene.picture import ColorText, View
+from fractals.scene.table import Table, make_once
 
 MAX_LAYERS = 16  # of a scene, those of groups counted
 MAX_NESTING = 4  # groups in one another; each has a buffer of all samples of a tile
@@ -62,11 +51,6 @@ def plain_name(named: Any) -> Any:
     return named.model_dump() if named.model_extra else named.name
 
 
-def _color(text: str) -> str:
-    palette.parse_color(text)
-    return text
-
-
 def _listed(text: str) -> list[str]:
     """Return the colors of a text such as "#102030,#e07020"; none of another text."""
     colors = [part.strip() for part in text.split(",")]
@@ -101,25 +85,22 @@ def plain_palette(given: str | Palette) -> Any:
 
 
 PaletteValue = Annotated[
-    str | Annotated[Palette, Instance()],
-    BeforeValidator(_palette),
-    PlainSerializer(plain_palette),
-    WithJsonSchema(
-        {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
-    ),
+    str | Palette,
+    Before(_palette),
+    Dumped(plain_palette),
+    JsonSchema({"type": ["string", "array", "object"], "description": "a name, a file, or stops"}),
 ]
 
 
 class ColoringName(Table):
     """A coloring of the catalog, with its options."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    is_open = True
     name: str = "smooth"
 
-    @model_validator(mode="after")
-    def _options_fit(self) -> "ColoringName":
-        self.make()  # unknown names and options are errors
-        return self
+    def check(self) -> None:
+        """Raise an error for an unknown name or option."""
+        self.make()
 
     def make(self) -> Coloring:
         """Return the coloring itself, the same object for the same name and options."""
@@ -147,40 +128,40 @@ class Paint(Table):
 
     coloring: Annotated[
         ColoringName,
-        BeforeValidator(_coloring),
-        PlainSerializer(plain_name),
+        Before(_coloring),
+        Dumped(plain_name),
         CommandHelp("coloring, such as smooth or stripe_average,density=7"),
-        WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
+        JsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = ColoringName()
     palette: Annotated[
         PaletteValue,
         CommandHelp("palette: a name, colors as in '#102030,#e07020', cmap:NAME, or FILE[#ENTRY]"),
     ] = "auto"
-    transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
+    transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = entry(
         default="auto",
         description="curve from values v to the palette: auto, linear, sqrt, cbrt, "
         "log (log2(1 + v)) or atan",
     )
-    density: Finite = Field(
+    density: float = entry(
         default=1.0,
         ge=-1e6,
         le=1e6,
         description="turns of the palette per unit of the transferred value",
     )
-    offset: Finite = Field(
+    offset: float = entry(
         default=0.0, ge=-1e6, le=1e6, description="shift of the palette, in turns"
     )
-    mask: Literal["auto", "escaped", "inside", "all"] = Field(
+    mask: Literal["auto", "escaped", "inside", "all"] = entry(
         default="auto", description="samples to draw; auto: those for which the coloring is made"
     )
-    range: tuple[Finite, Finite] | None = Field(
+    range: tuple[float, float] | None = entry(
         default=None,
         description="values to draw; others are transparent. Of a solid: the traps that have the "
         "palette's ends, in place of those in view",
     )
 
-    @model_validator(mode="after")
-    def _can_be_seen(self) -> "Paint":
+    def check(self) -> None:
+        """Raise a `ValueError` for a paint of which nothing is seen."""
         coloring = self.coloring.make()
         wanted = {"all": "both", "auto": coloring.side}.get(self.mask, self.mask)
         if coloring.side not in ("both", wanted):
@@ -188,7 +169,6 @@ class Paint(Table):
             raise ValueError(f"the coloring '{coloring.name}' has no value where orbits {lacking}")
         if self.range and not self.range[0] < self.range[1]:
             raise ValueError(f"the range {list(self.range)} is empty: its first value is less")
-        return self
 
     def make_palette(self) -> Palette:
         """Return the palette itself."""
@@ -210,31 +190,30 @@ def _mask(given: Any) -> Any:
 class PictureMask(Table):
     """A picture whose brightness says how much of a layer is drawn: black nothing, white all."""
 
-    picture: Annotated[str, AfterValidator(trap_image.check)] = Field(
+    picture: Annotated[str, After(trap_image.check)] = entry(
         description="a .png, .jpg or .webp, of which 512x512 pixels are kept; transparent is black",
     )
-    view: View | None = Field(
+    view: View | None = entry(
         default=None,
         description="place of the picture in the plane, where its edges go on; without it the "
         "picture is stretched over the frame",
     )
 
-    @model_validator(mode="after")
-    def _has_a_place(self) -> "PictureMask":
+    def check(self) -> None:
+        """Raise a `ValueError` for a view without a place."""
         view = self.view
         if view and (view.center is None or view.width is None or view.projection != "plane"):
             raise ValueError("the view of a mask has a center and a width, in the projection plane")
-        return self
 
 
 class Over(Table):
     """How a layer, or a group of layers, is blended over what is below."""
 
-    blend: Blend = Field(
+    blend: Blend = entry(
         default="auto", description="blend mode; auto: the coloring's own, of a group normal"
     )
-    opacity: Finite = Field(default=1.0, ge=0, le=1, description="0: invisible, 1: opaque")
-    picture_mask: Annotated[PictureMask | None, BeforeValidator(_mask)] = Field(
+    opacity: float = entry(1.0, ge=0, le=1, description="0: invisible, 1: opaque")
+    picture_mask: Annotated[PictureMask | None, Before(_mask)] = entry(
         default=None, description="picture whose brightness says how much is drawn, or a table"
     )
 
@@ -243,24 +222,20 @@ class Layer(Over, Paint):
     """A paint that is blended over the layers below, in sRGB values, as CSS does."""
 
 
-def _kind(given: Any) -> str:
-    grouped = isinstance(given, LayerGroup) or (isinstance(given, Mapping) and "layers" in given)
-    return "LayerGroup" if grouped else "Layer"
+def _is_group(given: Any) -> bool:
+    return isinstance(given, LayerGroup) or (isinstance(given, Mapping) and "layers" in given)
 
 
 class LayerGroup(Over):
     """Layers, and groups, that are blended with each other, and then as one over what is below."""
 
-    layers: tuple["LayerOrGroup", ...] = Field(
+    layers: "tuple[LayerOrGroup, ...]" = entry(
         min_length=1, max_length=MAX_LAYERS, description="of the group, from the bottom to the top"
     )
 
 
-LayerOrGroup = Annotated[
-    Annotated[Layer, Tag("Layer")] | Annotated[LayerGroup, Tag("LayerGroup")],
-    Discriminator(_kind),
-]
-LayerGroup.model_rebuild()
+LayerOrGroup = Annotated[Layer | LayerGroup, Either(_is_group)]
+LayerGroup.model_fields["layers"].belong("layers", tuple[LayerOrGroup, ...], False)
 
 
 def paints_of(layers: Iterable[Layer | LayerGroup]) -> Iterator[Layer]:
@@ -281,11 +256,11 @@ def _nesting(layers: Iterable[Layer | LayerGroup]) -> int:
 class Color(Paint):
     """How raw numbers become colors: the first layer, and the layers over it."""
 
-    inside: Annotated[str, AfterValidator(_color)] = Field(
+    inside: ColorText = entry(
         default="#000000",
         description="color of the points inside the set: '#rrggbb', or a name of CSS such as navy",
     )
-    layers: tuple[LayerOrGroup, ...] = Field(
+    layers: tuple[LayerOrGroup, ...] = entry(
         default=(),
         max_length=MAX_LAYERS,
         description="from the bottom to the top; one that has layers is a group",
@@ -296,10 +271,10 @@ class Color(Paint):
         """Return the first layer, and those over it, also of groups, from the bottom to the top."""
         return (self, *paints_of(self.layers))
 
-    @model_validator(mode="after")
-    def _few_layers(self) -> "Color":
+    def check(self) -> None:
+        """Raise a `ValueError` for too many layers, or groups in one another."""
+        super().check()
         if (count := len(self.paints) - 1) > MAX_LAYERS:
             raise ValueError(f"{count} layers with those of groups, and {MAX_LAYERS} are the most")
         if self.layers and _nesting(self.layers) > MAX_NESTING:
             raise ValueError(f"groups lie in one another, and {MAX_NESTING} deep is the most")
-        return self

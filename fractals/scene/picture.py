@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from fractals.color.palette import parse_color
 from fractals.errors import shown
+from fractals.scene.checks import After, Before, CommandHelp, entry
 from fractals.scene.numbers import (
     MAX_SIDE,
     decimal_text,
@@ -19,11 +20,10 @@ from fractals.scene.numbers import (
     whole,
     width_in,
 )
-from fractals.scene.table import CommandHelp, Table
+from fractals.scene.table import Table
 
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
+Side = Annotated[int, entry(ge=1, le=MAX_SIDE)]
 BRIGHTEST = 1e6
 # What "auto" means, by family: exposure and curve. Light of suns has no greatest value.
 USUAL: dict[str, tuple[float, Literal["clip", "filmic"]]] = {
@@ -72,57 +72,56 @@ def _point_of_library(given: Any) -> Any:
     )
 
 
-Coordinate = Annotated[str, BeforeValidator(decimal_text)]
-Length = Annotated[Coordinate, AfterValidator(_positive)]
-Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
+Coordinate = Annotated[str, Before(decimal_text)]
+Length = Annotated[Coordinate, After(_positive)]
+Point = Annotated[tuple[Coordinate, Coordinate], Before(_point)]
 
 
 class View(Table):
     """Where the picture lies in the plane."""
 
     center: Annotated[Point | None, CommandHelp("center of the view; decimals of any length")] = (
-        Field(default=None, description="decimal text; default: the formula's home")
+        entry(None, description="decimal text; default: the formula's home")
     )
     width: Annotated[
         Length | None,
         CommandHelp("width of the view in the plane, or relative to the scene: 50%"),
-    ] = Field(default=None, description="full width of the picture in the plane")
+    ] = entry(None, description="full width of the picture in the plane")
     zoom: Annotated[
         Length | None,
         CommandHelp("zoom, counted from the formula's whole view, or relative to the scene: x10"),
-    ] = Field(default=None, description="instead of width: the home width divided by it")
-    frame: Annotated[Point, AfterValidator(_frame)] | None = Field(
+    ] = entry(None, description="instead of width: the home width divided by it")
+    frame: Annotated[Point, After(_frame)] | None = entry(
         default=None,
         description="width and height that a picture of any shape shows in full; the width follows",
     )
-    rotation: Finite = Field(
+    rotation: float = entry(
         default=0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
     )
-    mirror: bool = Field(default=False, description="point the imaginary axis downwards")
-    stretch: Finite = Field(
+    mirror: bool = entry(False, description="point the imaginary axis downwards")
+    stretch: float = entry(
         default=1.0,
         ge=1e-3,
         le=1e3,
         description="stretch the view by this factor along the stretch angle",
     )
-    stretch_angle: Finite = Field(
+    stretch_angle: float = entry(
         default=0.0,
         ge=-360,
         le=360,
         description="direction of the stretch, in degrees counter-clockwise from the right",
     )
-    projection: Literal["plane", "exponential"] = Field(
+    projection: Literal["plane", "exponential"] = entry(
         default="plane",
         description="projection: plane, or exponential (x is the angle, y the logarithm of the "
         "radius)",
     )
 
-    @model_validator(mode="after")
-    def _one_scale(self) -> "View":
+    def check(self) -> None:
+        """Raise a `ValueError` for two scales."""
         given = [key for key in SCALES if getattr(self, key) is not None]
         if len(given) > 1:
             raise ValueError(f"{' and '.join(given)} are both given: give one of them")
-        return self
 
     def fitted(self, size: tuple[int, int]) -> "View":
         """Return the view of a picture of this size: a frame decides the width."""
@@ -150,45 +149,44 @@ class ImageSettings(Table):
 
     size: Annotated[
         tuple[Side, Side],
-        BeforeValidator(size_of),
+        Before(size_of),
         CommandHelp(
             "pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi; another shape keeps the width "
             "of the view, or its frame"
         ),
-    ] = Field(default=(1920, 1080), description="(width, height) in pixels, or text such as 4k")
-    supersampling: int = Field(
+    ] = entry((1920, 1080), description="(width, height) in pixels, or text such as 4k")
+    supersampling: int = entry(
         default=2, ge=1, le=16, description="N x N samples per pixel, 1 to 16"
     )
-    antialias: Literal["grid", "jittered", "adaptive"] = Field(
+    antialias: Literal["grid", "jittered", "adaptive"] = entry(
         default="grid", description="pattern of the samples: grid, jittered or adaptive"
     )
-    bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
+    bits: Annotated[Literal[8, 16], Before(_bits)] = entry(
         default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
     )
-    gamut: Annotated[Literal["srgb", "p3", "adobe"], BeforeValidator(_gamut)] = Field(
+    gamut: Annotated[Literal["srgb", "p3", "adobe"], Before(_gamut)] = entry(
         default="srgb",
         description="colors that the file can hold: srgb, p3 (Display P3), or adobe (those of "
         "Adobe RGB, for print)",
     )
-    hdr: bool = Field(
+    hdr: bool = entry(
         default=False,
         description="a PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits",
     )
-    dpi: Finite | None = Field(
+    dpi: float | None = entry(
         default=None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
     )
-    compression: Literal["fast", "small"] = Field(
+    compression: Literal["fast", "small"] = entry(
         default="fast",
         description="PNG compression: fast, or small (10 to 30 % smaller files, much slower)",
     )
 
-    @model_validator(mode="after")
-    def _dynamic(self) -> "ImageSettings":
+    def check(self) -> None:
+        """Set the bits of a high dynamic range; raise a `ValueError` for its gamut."""
         if self.hdr and self.gamut != "srgb":
             raise ValueError("hdr has the gamut of BT.2020: leave gamut out")
         if self.hdr:
-            object.__setattr__(self, "bits", 16)
-        return self
+            vars(self)["bits"] = 16
 
     @property
     def primaries(self) -> str:
@@ -205,7 +203,7 @@ class ImageSettings(Table):
         return self.model_copy(update={"gamut": "srgb", "hdr": False})
 
 
-def auto_or(fits: Callable[[float], bool], words: str) -> BeforeValidator:
+def auto_or(fits: Callable[[float], bool], words: str) -> Before:
     """Return what reads "auto", or a number that fits; `words` say which numbers do."""
 
     def read(given: Any) -> Any:
@@ -219,7 +217,7 @@ def auto_or(fits: Callable[[float], bool], words: str) -> BeforeValidator:
             raise ValueError(f"'{shown(given, 40)}' is not 'auto' or {words}")
         return number
 
-    return BeforeValidator(read)
+    return Before(read)
 
 
 Exposure = auto_or(lambda x: 0 < x <= BRIGHTEST, f"a number more than 0, at most {BRIGHTEST:g}")
@@ -228,37 +226,37 @@ Exposure = auto_or(lambda x: 0 < x <= BRIGHTEST, f"a number more than 0, at most
 class Develop(Table):
     """How linear light becomes a picture."""
 
-    exposure: Annotated[float | Literal["auto"], Exposure] = Field(
+    exposure: Annotated[float | Literal["auto"], Exposure] = entry(
         default="auto",
         description="factor of all light; auto: 0.7 for solids and reliefs, 1 for other images",
     )
-    curve: Literal["auto", "clip", "filmic"] = Field(
+    curve: Literal["auto", "clip", "filmic"] = entry(
         default="auto",
         description="what becomes of light brighter than white: clip cuts it off, filmic bends "
         "all light towards white as film does; auto: filmic for solids and reliefs, else clip",
     )
-    bloom: Finite = Field(
+    bloom: float = entry(
         default=0.0, ge=0, le=100, description="strength of the glow around what is bright; 0: none"
     )
-    bloom_threshold: Finite = Field(
+    bloom_threshold: float = entry(
         default=0.6, ge=0, le=BRIGHTEST, description="light from which on it glows; white is 1"
     )
-    bloom_radius: Finite = Field(
+    bloom_radius: float = entry(
         default=0.06, gt=0, le=0.5, description="how far it glows, in heights of the picture"
     )
-    vignette: Finite = Field(
+    vignette: float = entry(
         default=0.0, ge=0, le=1, description="how much darker the corners are, 0 to 1"
     )
-    denoise: bool = Field(
+    denoise: bool = entry(
         default=False,
         description="remove the noise of a solid's light by Open Image Denoise, an optional extra; "
         "other machines may round otherwise",
     )
-    grain: Finite = Field(
+    grain: float = entry(
         default=0.0, ge=0, le=1, description="strength of film grain, 0 to 1, such as 0.03"
     )
 
-    dither: bool = Field(
+    dither: bool = entry(
         default=True,
         description="pixels of 8 bits of a solid or a relief are rounded up or down in turns, "
         "because a smooth sky would show bands",
@@ -317,5 +315,11 @@ def not_far(place: tuple[float, float, float]) -> tuple[float, float, float]:
     return place
 
 
-Triple = tuple[Finite, Finite, Finite]
-Place = Annotated[Triple, BeforeValidator(listed_numbers), AfterValidator(not_far)]
+def _color(text: str) -> str:
+    parse_color(text)
+    return text
+
+
+ColorText = Annotated[str, After(_color)]
+Triple = tuple[float, float, float]
+Place = Annotated[Triple, Before(listed_numbers), After(not_far)]

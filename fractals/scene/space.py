@@ -2,10 +2,16 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
-
-from fractals.color.palette import parse_color
-from fractals.scene.picture import LARGEST, Finite, Place, Triple, auto_or, listed_numbers, not_far
+from fractals.scene.checks import After, Before, entry
+from fractals.scene.picture import (
+    LARGEST,
+    ColorText,
+    Place,
+    Triple,
+    auto_or,
+    listed_numbers,
+    not_far,
+)
 from fractals.scene.table import Table
 
 MOST_SAMPLES = 1_000_000
@@ -25,11 +31,6 @@ def _sun_place(given: Any) -> Any:
     return given if given == "key" else _direction(given)
 
 
-def _color(text: str) -> str:
-    parse_color(text)
-    return text
-
-
 def _colors(given: Any) -> Any:
     return tuple(given.split(",")) if isinstance(given, str) else given
 
@@ -37,53 +38,52 @@ def _colors(given: Any) -> Any:
 Paths = auto_or(
     lambda x: 1 <= x <= MOST_SAMPLES and x.is_integer(), f"a whole number from 1 to {MOST_SAMPLES}"
 )
-Direction = Annotated[Triple, BeforeValidator(listed_numbers), AfterValidator(_direction)]
-ColorText = Annotated[str, AfterValidator(_color)]
+Direction = Annotated[Triple, Before(listed_numbers), After(_direction)]
 
 
 class Camera(Table):
     """From where a solid is seen."""
 
-    position: Place | None = Field(
+    position: Place | None = entry(
         default=None, description="where the camera is: X,Y,Z; default: the solid's own place"
     )
-    target: Place | None = Field(
+    target: Place | None = entry(
         default=None, description="what the camera looks at: X,Y,Z; default: the solid's own"
     )
-    up: Direction | None = Field(
+    up: Direction | None = entry(
         default=None, description="the direction that is up for the camera: X,Y,Z; default: 0,0,1"
     )
-    field: Finite = Field(
+    field: float = entry(
         default=42.0, gt=0.01, lt=179, description="angle that the camera sees, from bottom to top"
     )
-    panorama: bool = Field(
+    panorama: bool = entry(
         default=False,
         description="the view all around, 360 by 180 degrees, for a picture twice as wide as high",
     )
-    stereo: Finite = Field(
+    stereo: float = entry(
         default=0.0,
         ge=0,
         le=1,
         description="distance between two eyes, as a share of the distance that is sharp; above 0 "
         "the picture is a pair: left and right side by side, of a panorama one above the other",
     )
-    roll: Finite = Field(
+    roll: float = entry(
         default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"
     )
-    lens: Finite = Field(
+    lens: float = entry(
         default=0.0,
         ge=0,
         le=1,
         description="radius of the camera's lens, as a share of the distance that is sharp",
     )
-    focus: Finite | None = Field(
+    focus: float | None = entry(
         default=None,
         gt=0,
         le=LARGEST,
         description="distance that is sharp, and to which haze is measured; default: that of the "
         "surface in view, a third of which is nearer than what is sharp",
     )
-    ray_step: Finite = Field(
+    ray_step: float = entry(
         default=1.0,
         ge=0.2,  # with less, rays need more evaluations than they have
         le=1,
@@ -100,60 +100,58 @@ SOURCES = ("sun_power", "sun_color", "sky", "emission", "emission_color")
 class Light(Table):
     """What lights a solid, or the landscape of a relief."""
 
-    sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
-        Field(
-            default="key",
-            description="direction to the sun: X,Y,Z, or key (above and to the left of the camera)",
-        )
+    sun: Annotated[Literal["key"] | Triple, Before(_sun), After(_sun_place)] = entry(
+        default="key",
+        description="direction to the sun: X,Y,Z, or key (above and to the left of the camera)",
     )
-    sun_color: ColorText = Field(default="#ffe4c0", description="color of the sun's light")
-    sun_power: Finite = Field(
+    sun_color: ColorText = entry("#ffe4c0", description="color of the sun's light")
+    sun_power: float = entry(
         default=3.0, ge=0, le=1e4, description="brightness of the sun; that of the sky is about 0.5"
     )
-    sun_size: Finite = Field(
+    sun_size: float = entry(
         default=3.0, ge=0, le=90, description="angle across the sun's disc: how soft shadows are"
     )
-    sky: Annotated[tuple[ColorText, ColorText, ColorText], BeforeValidator(_colors)] = Field(
+    sky: Annotated[tuple[ColorText, ColorText, ColorText], Before(_colors)] = entry(
         default=("#d6cfc6", "#7896ba", "#8b8379"),
         description="colors of the sky at the horizon, at the zenith, and below the horizon",
     )
-    haze: Finite = Field(
+    haze: float = entry(
         default=0.15,
         ge=0,
         le=100,
         description="haze before what is at the focus, or else at the middle distance",
     )
-    gloss: Finite = Field(default=0.1, ge=0, le=10, description="how much the surface shines")
-    emission: Finite = Field(
+    gloss: float = entry(0.1, ge=0, le=10, description="how much the surface shines")
+    emission: float = entry(
         default=0.0,
         ge=0,
         le=1e4,
         description="brightness of the light that the surface gives off by itself, where its trap "
         "is near emission_at",
     )
-    emission_color: ColorText = Field(default="#ff9a3c", description="color of that light")
-    emission_at: Finite = Field(
+    emission_color: ColorText = entry("#ff9a3c", description="color of that light")
+    emission_at: float = entry(
         default=0.0,
         ge=0,
         le=1,
         description="where the surface gives off light: 0 where it has the palette's first color, "
         "in hollows, to 1 where it has the last one",
     )
-    emission_width: Finite = Field(
+    emission_width: float = entry(
         default=0.1, ge=0.001, le=1, description="how far from emission_at that light fades"
     )
-    bounces: int = Field(
+    bounces: int = entry(
         default=3,
         ge=0,
         le=16,
         description="how many times light is reflected by the solid, 0 to 16",
     )
-    samples: Annotated[int | Literal["auto"], Paths] = Field(
+    samples: Annotated[int | Literal["auto"], Paths] = entry(
         default="auto",
         description="paths of light for each pixel; auto: as many as a pixel of a solid needs, by "
         "quality; of a relief 16 for each of supersampling's samples",
     )
-    relight: bool = Field(
+    relight: bool = entry(
         default=False,
         description="a store of the light can be recolored with other sun_power, sun_color, sky, "
         "emission and emission_color; it is six times as large",
@@ -163,19 +161,19 @@ class Light(Table):
 class Relief(Table):
     """How an escape-time scene becomes a landscape, lit by the light of solids."""
 
-    heights: Literal["none", "smooth", "distance"] = Field(
+    heights: Literal["none", "smooth", "distance"] = entry(
         default="none",
         description="draw the scene as a landscape that is high near the set, by the smooth count "
         "or the distance estimate (distance); none: flat",
     )
-    rise: Finite = Field(
+    rise: float = entry(
         default=0.1,
         ge=-2,
         le=2,
         description="height of the highest point of a relief, as a share of the picture's width; "
         "below 0 the set lies deep",
     )
-    tilt: Finite = Field(
+    tilt: float = entry(
         default=0.0,
         ge=0,
         le=80,

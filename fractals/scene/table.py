@@ -1,121 +1,225 @@
 """Table: a frozen group of a scene's values, whose errors name the key and what it takes."""
 
 import inspect
-import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import CoreSchema, core_schema
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from fractals import catalog, meant
 from fractals.errors import OptionError, SceneError, shown
 from fractals.kernels.formula import with_recipe
+from fractals.scene.checks import REQUIRED, Faults, Place, TableEntry, entry, faults_of, wrong
 from fractals.scene.signature import Written
 
-# What a value is expected to be, by pydantic's type of error.
-WRONG = {
-    "bool_parsing": "true or false",
-    "bool_type": "true or false",
-    "dict_type": "a table",
-    "finite_number": "a finite number",
-    "float_parsing": "a number",
-    "float_type": "a number",
-    "greater_than": "more than {gt:g}",
-    "greater_than_equal": "{ge:g} or more",
-    "int_from_float": "a whole number",
-    "int_parsing": "a whole number",
-    "int_parsing_size": "a whole number of less than 4300 digits",
-    "int_type": "a whole number",
-    "less_than": "less than {lt:g}",
-    "less_than_equal": "{le:g} or less",
-    "model_attributes_type": "a table",
-    "model_type": "a table",
-    "string_type": "a text",
-    "tuple_type": "a list of values such as [1920, 1080]",
-}
-# Parts of the place of an error that name kinds of values, and no keys
-TAGS = ("FormulaName", "int", "Layer", "LayerGroup", "numbers", "palettes")
+PLAIN = (str, float, int, bool, type(None))  # types of values that are plain already
 MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again
 _MADE: dict[tuple[Any, str], Any] = {}
 
 
-class _Checked(type(BaseModel)):  # type: ignore[misc]
-    """Makes constructors raise a `SceneError` in place of pydantic's error.
+class _Signature:
+    """Makes the signature of a table's class when it is asked for: its keys and their defaults."""
 
-    Validating a table does not call this: errors of inner tables keep their paths. `help` shows
-    the keys and their defaults; pydantic's signature has types of many lines in one another.
+    def __get__(self, _table: Any, kind: "type[Table]") -> inspect.Signature:
+        keyword, found = inspect.Parameter.KEYWORD_ONLY, []
+        for name, each in kind.model_fields.items():
+            default = each.default
+            if isinstance(default, Table):
+                default = Written(f"{type(default).__name__}()")
+            found.append(inspect.Parameter(name, keyword, default=default))
+        return inspect.Signature(found)
+
+
+class Table:
+    """Values of a scene by key, checked and frozen; a class annotates its keys as a dataclass does.
+
+    Unknown keys are errors, but of a class that `is_open`: `model_extra` has them. The methods are
+    those of a model of pydantic, which is not imported: it takes a quarter of a start.
     """
 
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        defaults = {
-            name: inspect.Parameter.empty if key.is_required() else key.get_default()
-            for name, key in cls.model_fields.items()
-        }
-        return inspect.Signature(
-            [
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=Written(f"{type(value).__name__}()")
-                    if isinstance(value, Table)
-                    else value,
-                )
-                for name, value in defaults.items()
-            ]
-        )
+    __slots__ = ("model_extra", "model_fields_set")
+    model_extra: dict[str, Any] | None
+    model_fields_set: frozenset[str]  # the keys that were given
 
-    @__signature__.setter
-    def __signature__(cls, value: Any) -> None:
-        """Leave out pydantic's."""
+    model_fields: ClassVar[dict[str, TableEntry]] = {}
+    is_open: ClassVar[bool] = False
+    is_strict: ClassVar[bool] = False  # values have the types of their keys, and are no text for it
+    __signature__ = _Signature()
 
-    def __call__(cls, *values: Any, **keys: Any) -> Any:
+    def __init_subclass__(cls) -> None:
+        cls.model_fields = {}
+        for base in reversed(cls.__mro__[1:]):
+            cls.model_fields |= vars(base).get("model_fields", {})
+        for name, hint in inspect.get_annotations(cls).items():
+            own = vars(cls).get(name, REQUIRED)
+            if name in vars(cls):
+                delattr(cls, name)
+            each = own if isinstance(own, TableEntry) else entry(own)
+            each.belong(name, hint, cls.is_strict)
+            cls.model_fields[name] = each
+
+    def __init__(self, *values: Any, **keys: Any) -> None:
         if values:
-            given = repr(values[0])[:60]
+            given, name = repr(values[0])[:60], type(self).__name__
             loading = f"; fractals.load_scene({given}) loads a scene by name or from a file"
             raise OptionError(
-                f"{cls.__name__}({given}): give values by key, as in {cls.__name__}(key=value)"
+                f"{name}({given}): give values by key, as in {name}(key=value)"
                 + (loading if isinstance(values[0], str | Path) else "")
             )
         try:
-            return super().__call__(**keys)
-        except ValidationError as error:
+            self._fill(keys)
+        except ValueError as error:
+            raise SceneError("\n".join(explained(error, type(self)))) from None
+
+    def _fill(self, given: Mapping[str, Any]) -> None:
+        """Set the values; raise a `ValueError`, mostly `Faults`, for invalid ones."""
+        own = vars(self)
+        faults: list[tuple[Place, str | None]] = []
+        for name, each in self.model_fields.items():
+            value = given.get(name, each.default)
+            if value is REQUIRED:
+                faults.append(((name,), "a value is missing"))
+            elif value is not each.default:  # which is valid
+                try:
+                    value = each.check(value)
+                except ValueError as error:
+                    faults += faults_of(error, name)
+            elif isinstance(value, list | dict):
+                value = value.copy()
+            own[name] = value
+        more = {name: value for name, value in given.items() if name not in self.model_fields}
+        unknown = [name for name in more if not (self.is_open and isinstance(name, str))]
+        faults += [((str(name),), None) for name in unknown]
+        if faults:
+            raise Faults(faults)
+        _keep(self, more, given)
+        self.check()
+
+    @classmethod
+    def checked(cls, given: Any) -> Self:
+        """Return the table of given values; raise a `ValueError` for invalid ones."""
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            raise wrong(given, "a table")
+        made = cls.__new__(cls)
+        made._fill(given)
+        return made
+
+    @classmethod
+    def model_validate(cls, given: Any) -> Self:
+        """Return the table of given values, or raise a `SceneError` with a line for each fault."""
+        try:
+            return cls.checked(given)
+        except ValueError as error:
             raise SceneError("\n".join(explained(error, cls))) from None
 
+    def check(self) -> None:
+        """Raise a `ValueError` for values that don't go together."""
 
-if TYPE_CHECKING:  # type checkers know the constructors of a plain BaseModel
-    _Base = BaseModel
-else:
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """Return a copy with other values, which must be valid: they are not checked."""
+        update, extra = update or {}, self.model_extra
+        own = {name: value for name, value in update.items() if name in self.model_fields}
+        if extra is not None:
+            extra = extra | {name: value for name, value in update.items() if name not in own}
+        given = self.model_fields_set | update.keys()
+        return _remade(type(self), vars(self) | own, extra, given)
 
-    class _Base(BaseModel, metaclass=_Checked):
-        """A model whose constructor raises errors of this package."""
+    def model_dump(
+        self,
+        *,
+        mode: str = "python",
+        exclude: Container[str] = (),
+        exclude_none: bool = False,
+        exclude_defaults: bool = False,
+    ) -> dict[str, Any]:
+        """Return plain values by key; of the mode "json" with lists for tuples."""
+        options = {"mode": mode, "exclude_none": exclude_none, "exclude_defaults": exclude_defaults}
+        dumped = {}
+        for name, value in {**vars(self), **(self.model_extra or {})}.items():
+            own = self.model_fields.get(name)
+            if (
+                name in exclude
+                or (exclude_none and value is None)
+                or (exclude_defaults and own is not None and value == own.default)
+            ):
+                continue
+            if type(value) not in PLAIN:
+                write = own.write if own else None
+                value = _dumped(write(value) if write else value, options)
+            dumped[name] = value
+        return dumped
 
+    if not TYPE_CHECKING:  # checkers know which attributes there are
 
-class Table(_Base):
-    """Values of a scene; unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+        def __getattr__(self, name: str) -> Any:
+            extra = None if name.startswith(("_", "model_")) else self.model_extra
+            if extra and name in extra:
+                return extra[name]
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse: a scene is a value."""
         raise AttributeError(f"scenes never change: scene.replace({name}=...) returns another")
 
+    def __delattr__(self, name: str) -> None:
+        """Refuse: a scene is a value."""
+        raise AttributeError(f"scenes never change: {name} can't be deleted")
 
-class CommandHelp(str):
-    """In an annotation: the meaning of a key on the command line, if values are typed otherwise."""
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(self) is type(other)
+            and vars(self) == vars(other)
+            and self.model_extra == other.model_extra
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        values = {**vars(self), **(self.model_extra or {})}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), vars(self), self.model_extra, self.model_fields_set)
 
 
-class Instance:
-    """In an annotation: an object of this class, as it is.
+T = TypeVar("T", bound=Table)
 
-    `pydantic.InstanceOf` says the same, and takes milliseconds at each start for the fields.
-    """
 
-    def __get_pydantic_core_schema__(self, source: Any, _handler: Any) -> CoreSchema:
-        return core_schema.is_instance_schema(source)
+def _remade(
+    kind: type[T], values: Mapping[str, Any], extra: dict[str, Any] | None, given: Iterable[str]
+) -> T:
+    """Return a table of valid values."""
+    made = kind.__new__(kind)
+    vars(made).update(values)
+    _keep(made, extra, given)
+    return made
+
+
+def _keep(table: Table, extra: dict[str, Any] | None, given: Iterable[str]) -> None:
+    """Set what a table knows beside its values."""
+    object.__setattr__(table, "model_extra", extra if table.is_open else None)
+    object.__setattr__(table, "model_fields_set", frozenset(given))
+
+
+def plain_values(value: Any) -> Any:
+    """Return a value of a table as JSON has it."""
+    return _dumped(value, {"mode": "json"})
+
+
+def _dumped(value: Any, options: dict[str, Any]) -> Any:
+    if isinstance(value, Table):
+        return value.model_dump(**options)
+    if isinstance(value, Mapping):
+        return {name: _dumped(each, options) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        make: Any = list if options["mode"] == "json" else type(value)
+        return make(_dumped(each, options) for each in value)
+    if isinstance(value, float) and options["mode"] == "json":
+        return float(value)  # without the text that it was read from
+    return value
 
 
 def make_once(named: Any, make: Any, build: Callable[[], Any]) -> Any:
@@ -135,42 +239,17 @@ def make_once(named: Any, make: Any, build: Callable[[], Any]) -> Any:
     return found
 
 
-def explained(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """Return one line for each invalid value of the table `model`, with its path."""
-    wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
-    return list(dict.fromkeys(_line(item, model) for item in wrong))
+def explained(error: ValueError, table: type[Table]) -> list[str]:
+    """Return one line for each invalid value of a table, with its path."""
+    lines = []
+    for place, line in faults_of(error):
+        where = shown(".".join(place))
+        said = _unknown_key(list(place), table) if line is None else line
+        lines.append(f"{where}: {said}" if place else said)
+    return list(dict.fromkeys(lines))
 
 
-def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
-    path = [str(part) for part in error["loc"] if "[" not in str(part) and part not in TAGS]
-    if error["type"] == "extra_forbidden":
-        return _unknown_key(path or [str(error["loc"][-1])], model)
-    kind, given, facts = error["type"], error.get("input"), error.get("ctx", {})
-    if kind == "missing" and path and path[-1].isdecimal():
-        place = int(path.pop()) + 1
-        message = f"value {place} is missing"
-    elif kind == "literal_error":
-        message = f"'{shown(given, 40)}' is not {facts['expected']}{_words(path, given, facts)}"
-    elif kind in WRONG:
-        message = f"'{shown(given, 40)}' is not {WRONG[kind].format(**facts)}"
-    elif kind in ("too_long", "string_too_long"):
-        what = "values" if kind == "too_long" else "characters"
-        message = f"more than {facts['max_length']} {what}"
-    else:
-        message = shown(str(error["msg"]).removeprefix("Value error, "), 1000)
-    where = f"{shown('.'.join(path))}: " if path else ""
-    return f"{where}{message}"
-
-
-def _words(path: list[str], given: Any, facts: Mapping[str, Any]) -> str:
-    """Return the hint at a word that a key takes, or at another key."""
-    words = re.findall(r"'([^']*)'", facts["expected"])
-    hint = catalog.did_you_mean(given, words) if isinstance(given, str) else ""
-    more = meant.WORDS.get(path[-1], "") if path else ""
-    return hint or (f"; {more}" if more else "")
-
-
-def _unknown_key(path: list[str], model: type[BaseModel]) -> str:
+def _unknown_key(path: list[str], model: type[Table]) -> str:
     inner = model
     for part in path[:-1]:
         inner = _inner(inner, part) or inner
@@ -186,10 +265,10 @@ def _unknown_key(path: list[str], model: type[BaseModel]) -> str:
         hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
         if len(path) == 1:
             hint += f"; in Python scene.replace({path[0]}=...) takes it"
-    return f"{shown('.'.join(path))}: unknown key{hint}"
+    return f"unknown key{hint}"
 
 
-def _inner(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+def _inner(model: type[Table], name: str) -> type[Table] | None:
     """Return the table that a key holds, or holds several of."""
     field = model.model_fields.get(name)
     if field is None:
@@ -197,4 +276,4 @@ def _inner(model: type[BaseModel], name: str) -> type[BaseModel] | None:
     parts: list[Any] = [field.annotation]
     for part in parts:  # of unions and lists, however deep
         parts += typing.get_args(part)
-    return next((p for p in parts if isinstance(p, type) and issubclass(p, BaseModel)), None)
+    return next((p for p in parts if isinstance(p, type) and issubclass(p, Table)), None)

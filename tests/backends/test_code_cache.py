@@ -5,6 +5,7 @@ import dataclasses
 import errno
 import functools
 import gc
+import importlib.metadata
 import math
 import os
 import re
@@ -207,10 +208,25 @@ def test_the_folder_is_named_by_the_versions_of_what_compiles(monkeypatch):
     for name in ("numba", "llvmlite"):
         with monkeypatch.context() as changed:
             versions = {"numba": "1", "llvmlite": "2", name: "3"}
-            changed.setattr("importlib.metadata.version", versions.get)
+            changed.setattr(code_cache, "_version", versions.get)
             assert code_cache._versions() != before
     monkeypatch.setattr(sys, "version", "4")
     assert code_cache._versions() != before
+
+
+def test_a_version_is_that_of_the_metadata(monkeypatch, tmp_path):
+    """Two folders, as an update that was broken off leaves them, don't tell it by their names."""
+    for name in ("numba", "llvmlite"):
+        assert code_cache._version(name) == importlib.metadata.version(name)
+    for folder in ("made_up", "made_up-1.dist-info", "made_up-2.dist-info"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "made_up" / "__init__.py").touch()
+    for folder in ("made_up-1.dist-info", "made_up-2.dist-info"):
+        (tmp_path / folder / "METADATA").write_text("Name: made_up\nVersion: 7\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert code_cache._version("made_up") == "7"
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        code_cache._version("made_up_of_nothing")
 
 
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch, tmp_path):

@@ -15,6 +15,7 @@ from support.panels import PANELS, SCENE, SIZE, color_of, opened, place_of, sect
 
 import fractals
 from fractals import Scene, catalog
+from fractals.tools.schema import schema_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -1077,7 +1078,7 @@ def test_what_is_pointed_at_is_explained(tab):
         panel = opened(tab, title)
         told |= dict(tab.run(EXPLAINED, title.lower()))
     assert [name for name, text in told.items() if not text] == []
-    described = Scene.model_json_schema()["$defs"]["Layer"]["properties"]["density"]["description"]
+    described = schema_of(Scene)["$defs"]["Layer"]["properties"]["density"]["description"]
     assert told["Density"].lower() == described.lower()
     help_box = tab.page.locator(".explain")
     tab.page.keyboard.press("F1")

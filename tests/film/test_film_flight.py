@@ -157,7 +157,7 @@ def test_the_shutter_blurs_what_moves():
     scene = keyed(*given, times=[0, 0.5], samples=8, bounces=0, size=(48, 32))
     frames = {}
     for shutter in (0.0, 0.2, 1.0):
-        film = {**scene.film.model_dump(exclude_unset=True), "shutter": shutter}
+        film = {**scene.film.model_dump(exclude_none=True), "shutter": shutter}
         frames[shutter] = next(
             iter(fractals.film(scene.replace(film=film), device="cpu").frames(2, 3))
         )

@@ -18,9 +18,9 @@ from support.deadline import deadline
 import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.io.files import SCENE_KEY
-from fractals.io.image import read_pixels
 from fractals.io.tables import read_resolved
 from fractals.scatter import rounds
+from fractals.tools.pixels import read_pixels
 
 SOLID = {"formula": "mandelbulb", "size": (24, 17), "bounces": 0, "supersampling": 1}
 FLAME = {"formula": {"name": "clifford", "a": -1.5}, "size": (60, 40), "supersampling": 1}

@@ -38,10 +38,15 @@ def steps_per_launch(device: Device, number: str) -> int:
     return int(SECONDS_PER_LAUNCH / INSTRUCTIONS_PER_STEP * max(rate, SLOWEST))
 
 
+def is_installed() -> bool:
+    """Tell whether devices can be asked for."""
+    return importlib.util.find_spec("pyopencl") is not None
+
+
 @functools.cache
 def found() -> tuple[list[Device], str]:
     """Return the OpenCL devices of all platforms, and why there are none."""
-    if importlib.util.find_spec("pyopencl") is None:
+    if not is_installed():
         return [], f"pyopencl is not installed: {to_install('opencl')}"
     try:
         handles = _handles()
