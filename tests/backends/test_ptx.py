@@ -404,9 +404,9 @@ def test_instructions_of_a_step_of_perturbation():
     step, *_, entry = sorted(
         (loop for loop in counted if loop.double >= 10), key=lambda loop: len(loop.names)
     )
-    assert len(step.names) <= 33
-    assert step.double <= 14
-    assert len(entry.names) <= 113
+    assert len(step.names) <= 24
+    assert step.double <= 12
+    assert len(entry.names) <= 102
     assert entry.double <= 25
 
 
