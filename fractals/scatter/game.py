@@ -302,7 +302,7 @@ def make_body(target, variations):
                 last = k
             color = flame.code[k, SHADE]
             seen = (s >= fuse) & (color >= 0)
-            # In a loop, so that the variations stand in the program once: a step, then the final one.
+            # In a loop, so that the variations stand in the program once: the final one is last.
             fx, fy, fc, which, kind = x, y, c, k, small(DRAW)
             going, near = True, False
             while going:

@@ -241,8 +241,8 @@ class Tracing:
             if self.plan.device in LOOPS:
                 self._trace(sums[None], places[None], piece, shots)
                 return
-            # Rows as short as a GPU's block of threads: pixels that follow each other fill a warp. A
-            # grid has not so many rows of blocks that the longest list fits into them.
+            # Rows as short as a GPU's block of threads, so that pixels which follow each other fill
+            # a warp; longer ones for a list that would have more rows than a grid can have.
             across = LINE * max(1, -(-count // PATHS[self.plan.device]))
             tall = -(-count // across)
             own = np.zeros((tall, across, sums.shape[1]), np.int64)

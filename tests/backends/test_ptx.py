@@ -639,7 +639,7 @@ WHOLE = re.compile(r"U?(IMAD(?!\.MOV|\.U32)|IADD|VIADD|ISETP|SHF|LEA|LOP3|PLOP3|
 
 
 def test_instructions_of_a_point_of_a_flame():
-    """Its loop, the shortest that adds: random numbers are most of the whole numbers' arithmetic."""
+    """Its loop, the shortest that adds; most whole numbers in it are random ones."""
     code = ptx.instructions(ptx.binary(scattering("plume", "float32"), HOPPER))
     loops = [
         [each.name for each in code[jump.target : at + 1]]
