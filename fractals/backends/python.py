@@ -37,6 +37,7 @@ class PythonBackend(HostMemory):
             int32=int,
             int64=int,
             index=int,
+            wide=int,
             add=_add,
         )
 

@@ -27,6 +27,9 @@ class Target:
     int64: Callable[[Any], Any]
     # Conversion of a whole number to one that indexes arrays; it is not below 0
     index: Callable[[Any], Any]
+    # The same of 64 bits, for a loop over rows: the address then grows by a constant. Only such
+    # numbers are added to it
+    wide: Callable[[Any], Any]
     # ``add(array, index, value)``: adds to an element of an array of whole numbers, of one
     # dimension, as one step that no other thread divides
     add: Callable[[Any, Any, Any], None]

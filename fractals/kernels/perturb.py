@@ -55,7 +55,7 @@ from fractals.kernels.layout import (
     make_place,
 )
 from fractals.kernels.orbit import NO_STATISTICS, Statistics, make_planes, make_statistics
-from fractals.kernels.primitives import fma
+from fractals.kernels.primitives import fma, sqrt
 
 # Exponent of two: a smaller z is iterated with an exponent. A product of two such numbers still has
 # a float64, 2**-1000, so steps of degree 2 are exact to rounding; a higher value costs speed only.
@@ -67,6 +67,9 @@ MIN_SIZE = 2.0**-900
 MIN_NORMAL_EXPONENT = -1000
 # A skip may begin where (m - 1) & BETWEEN is 0
 BETWEEN = (1 << LOWEST_LEVEL) - 1
+# Share of the escape radius. A point whose parts are smaller lies within the radius, because its
+# absolute value is smaller by a factor of the square root of 2 at most.
+SURELY_WITHIN = 0.7
 LONGEST_LAUNCH = 2**30  # skips and rounds of steps at a time, which are counted in 32 bits
 
 
@@ -283,9 +286,11 @@ def make_la_steps(ops, options):
     def la_steps(sample, c, h, tables, view, max_iterations, budget):
         stages, entries = tables.stages, tables.la_entries
         z, _, _, _, _, dz, _ = sample
-        n, m, stage, entry = int32(sample.n), sample.m, int32(sample.stage), int32(sample.entry)
+        n, m = int32(sample.n), int32(sample.m)
+        stage, entry = int32(sample.stage), int32(sample.entry)
         most, c_size = int32(max_iterations), size(c)
-        left = here = int32(min(budget, LONGEST_LAUNCH))
+        bottom, left = int32(view.rebase_bottom), int32(min(budget, LONGEST_LAUNCH))
+        here = left
         while stage >= 0 and left > 0 and n < most:
             left = int32(left - 1)
             at = index(entry)
@@ -294,24 +299,24 @@ def make_la_steps(ops, options):
             radius = real_at(entries, at, LA_RADIUS)
             radius_c = real_at(entries, at, LA_RADIUS_C)
             length = int32(entries[at, LA_LENGTH])
-            if less(size(w), radius) and less(c_size, radius_c) and length <= most - n:
+            if less(size(w), radius) and less(c_size, radius_c) and length <= int32(most - n):
                 a, b = number_at(entries, at, LA_A), number_at(entries, at, LA_B)
                 if derivative:
                     dz = plus(times(along(plus(Z, z), dz), a), times(b, h))
                 z = plus(times(w, a), times(b, c))
                 n, entry = int32(n + length), int32(entry + 1)
                 W = plus(number_at(entries, index(entry), LA_Z), z)
-                if entry == stages[index(stage), STAGE_END] or less(size(W), size(z)):
+                if entry == int32(stages[index(stage), STAGE_END]) or less(size(W), size(z)):
                     z = W
-                    if julia and stage < view.rebase_bottom:  # a stage of the first orbit
-                        m, stage = view.rebase_start, int32(-1)
+                    if julia and stage < bottom:  # a stage of the first orbit
+                        m, stage = int32(view.rebase_start), int32(-1)
                     else:
                         stage = int32(view.rebase_top)  # the longest skips may be valid again
                         entry = int32(stages[index(stage), STAGE_BEGIN])
             else:
                 entry = int32(entries[at, LA_NEXT])
-                if stage == 0 or stage == view.rebase_bottom:
-                    m, stage = int64(entry), int32(-1)
+                if stage == 0 or stage == bottom:
+                    m, stage = entry, int32(-1)
                 else:
                     stage = int32(stage - 1)
         sample = Sample(z, int64(n), int64(m), int64(stage), int64(entry), dz, sample.dz2)
@@ -430,7 +435,8 @@ def make_bla_steps(ops, options):
     the loop that `make_floatexp_steps` returns.
     """
     target, formula, floatexp = ops.target, ops.formula, ops.floatexp
-    jit, int32, int64, index = target.jit, target.int32, target.int64, target.index
+    jit, int32, int64 = target.jit, target.int32, target.int64
+    index, wide, one = target.index, target.wide, target.wide(1)
     radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS
     normal, plain, orbit_end = ops.arithmetic.normal, ops.plain, make_orbit_end(target)
     step, row = jit(formula.perturbed), make_row(target, formula)
@@ -462,14 +468,15 @@ def make_bla_steps(ops, options):
         g, _ = plain(h)
         tangents = plain_tangents(dz, dz2)
         z_size, c_size = larger(x, y), larger(a, b)
+        surely_within = sqrt(view.escape_radius_squared) * SURELY_WITHIN
         X, Y = orbit[index(m), ORBIT_Z], orbit[index(m), ORBIT_Z + 1]
         u, v = X + x, Y + y
         going = n < most and left > 0
         while going:
             left = int32(left - 1)
-            entry, length = int64(-1), int64(1)
-            if m > 0 and int32(m - 1) & BETWEEN == 0 and view.level_count > 0:
-                lowest = index((m - 1) >> LOWEST_LEVEL)
+            entry, length, past = int64(-1), int64(1), int32(m - 1) & BETWEEN
+            if past == 0 and view.level_count > 0:
+                lowest = index(int32(m - 1) >> LOWEST_LEVEL)
                 if z_size < tree[lowest, radius] and c_size < tree[lowest, radius + 1]:
                     facts = tree, z_size, c_size, int64(n), max_iterations
                     _, entry, length = longest_skip(
@@ -482,25 +489,23 @@ def make_bla_steps(ops, options):
                 n, m = int32(n + length), int32(m + length)
                 X, Y = orbit[index(m), ORBIT_Z], orbit[index(m), ORBIT_Z + 1]
                 u, v = X + x, Y + y
-            else:  # steps to where the next skip may begin
-                more = ((m - 1) & BETWEEN) ^ BETWEEN if m > 0 else 0
-                begun, stop = m, int32(min(m + 1 + min(more, most - n - 1), end))
-                at, last, stepping = index(m), index(stop), True
+            else:  # steps to where the next skip may begin, or something may happen
+                room = int32(min(int32(most - n), int32(end - m)))
+                steps = int32(min(int32(BETWEEN + 1 - past), room))
+                at, taken, stepping = wide(m), int32(0), True
                 while stepping:
                     tangents = step_tangents(u, v, tangents, g)
                     x, y = step(X, Y, x, y, a, b, *kinks(orbit, at))
-                    at = index(at + 1)
+                    at, taken = at + one, int32(taken + 1)
                     X, Y = orbit[at, ORBIT_Z], orbit[at, ORBIT_Z + 1]
                     u, v = X + x, Y + y
-                    stepping = (
-                        within(orbit, at, (X, Y), (x, y), (u, v), view.escape_radius_squared)
-                        and at != last
-                        and larger(x, y) <= larger(u, v)
-                    )
-                    if floatexp and larger(x, y) < min_size:
-                        stepping = False
-                m = int32(at)
-                n = int32(n + (m - begun))
+                    # No branch, behind which a card would add again; and sizes that are kept would
+                    # cost it two instructions a step.
+                    size, whole = larger(x, y), larger(u, v)
+                    stepping = (size <= whole) & (whole <= surely_within) & (taken != steps)
+                    if floatexp:
+                        stepping &= size >= min_size
+                n, m = int32(n + taken), int32(m + taken)
             escaped = not within(
                 orbit, index(m), (X, Y), (x, y), (u, v), view.escape_radius_squared
             )

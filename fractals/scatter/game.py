@@ -164,7 +164,7 @@ def make_variation(target, variation):
 
 def make_transform(target, variations):
     """Return ``transform(x, y, c, k, flame, s, t, kind, k0, k1)``: the point after transform k."""
-    real, whole = target.real, target.int64
+    real, whole, index = target.real, target.int64, target.index
 
     def none(which, x, y, row, at, s, t, group, kind, k0, k1):
         return x, y
@@ -186,21 +186,22 @@ def make_transform(target, variations):
         tx = fma(row[0], x, fma(row[1], y, row[2]))
         ty = fma(row[3], x, fma(row[4], y, row[5]))
         ox, oy = real(0), real(0)
-        for j in range(code[LENGTH]):
-            at = CALLS + CALL * j
-            does, group = code[at + 2], whole(code[at + 3])
+        call, end = index(CALLS), index(CALLS + CALL * code[LENGTH])
+        while call < end:
+            at, does, group = index(code[call + 1]), code[call + 2], whole(code[call + 3])
             early, late = does <= PRE_ADD, does >= POST_SET
             px, py = (ox, oy) if late else (tx, ty)
-            a, b = apply(code[at], px, py, row, code[at + 1], s, t, group, kind, k0, k1)
+            a, b = apply(code[call], px, py, row, at, s, t, group, kind, k0, k1)
             bx, by = (tx, ty) if early else (ox, oy)
-            if does in (PRE_SET, POST_SET):
+            if (does == PRE_SET) | (does == POST_SET):
                 bx, by = real(0), real(0)
-            weight = row[code[at + 1]]
+            weight = row[at]
             a, b = fma(weight, a, bx), fma(weight, b, by)
             if early:
                 tx, ty = a, b
             else:
                 ox, oy = a, b
+            call = index(call + CALL)
         if code[HAS_POST]:
             ox, oy = (
                 fma(row[6], ox, fma(row[7], oy, row[8])),
@@ -213,7 +214,7 @@ def make_transform(target, variations):
 
 def make_bucket(target):
     """Return ``bucket(x, y, window)``: the index of the bucket of a point, or -1 outside."""
-    real, whole = target.real, target.int64
+    real, small, whole = target.real, target.int32, target.int64
 
     def bucket(x, y, window):
         v = window.view
@@ -222,7 +223,8 @@ def make_bucket(target):
         px = fma(v[2], dx, fma(v[3], dy, v[6]))
         py = fma(v[4], dx, fma(v[5], dy, v[7]))
         if (px >= real(0)) & (py >= v[11]) & (px < v[8]) & (py < v[9]):
-            return (whole(py) - window.top) * window.width + whole(px)
+            row = small(small(py) - small(window.top))
+            return whole(row) * window.width + small(px)
         return whole(-1)
 
     return target.jit(bucket)
@@ -276,39 +278,51 @@ def make_body(target, variations):
     words, unit, start = make_random(target)
     transform, bucket = make_transform(target, variations), make_bucket(target)
     shade, add, far = make_shade(target), target.add, target.real(FAR)
+    small, index = target.int32, target.index
 
     def play(t, flame, game, window, sums):
         k0, k1 = game.k0, game.k1
         a, b, d, e = words(0, t, 0, START, k0, k1)
         x, y, c = start(a), start(b), unit(d)
-        hits = last = 0
+        a, b, d, e = small(0), small(0), small(0), small(0)
+        hits, last, fuse = small(0), index(0), small(game.fuse)
         choices = len(flame.rows) - 1 if flame.final else len(flame.rows)
-        xaos = len(flame.bounds) > 1
-        for s in range(game.steps + game.fuse):
+        others, xaos = index(choices - 1), len(flame.bounds) > 1
+        for s in range(small(game.steps + game.fuse)):
             if s & 3 == 0:
-                a, b, d, e = words(s >> 2, t, 0, CHOICE, k0, k1)
-            v, k = a >> 1, 0
+                f, g, h, i = words(s >> 2, t, 0, CHOICE, k0, k1)
+                a, b, d, e = small(f >> 1), small(g >> 1), small(h >> 1), small(i >> 1)
+            v, bounds, k = a, flame.bounds[last], index(0)
             a, b, d = b, d, e
-            for m in range(choices - 1):
-                k += 1 if v >= flame.bounds[last, m] else 0
-            x, y, c = transform(x, y, c, k, flame, s, t, DRAW, k0, k1)
+            while k < others:
+                if v < bounds[k]:
+                    break
+                k = index(k + 1)
             if xaos:
                 last = k
-            if not ((abs(x) <= far) & (abs(y) <= far)):
+            color = flame.code[k, SHADE]
+            seen = (s >= fuse) & (color >= 0)
+            # In a loop, so that the variations stand in the program once: the final one is last.
+            fx, fy, fc, which, kind = x, y, c, k, small(DRAW)
+            going, near = True, False
+            while going:
+                fx, fy, fc = transform(fx, fy, fc, which, flame, s, t, kind, k0, k1)
+                if kind == DRAW:
+                    x, y, c = fx, fy, fc
+                    near = (abs(x) <= far) & (abs(y) <= far)
+                going = (kind == DRAW) & near & seen & flame.final
+                which, kind = index(choices), small(DRAW_FINAL)
+            if not near:
                 f, g, _, _ = words(s, t, 1, START, k0, k1)
                 x, y = start(f), start(g)
                 continue
-            if s < game.fuse or flame.code[k, SHADE] < 0:
-                continue
-            fx, fy, fc = x, y, c
-            if flame.final:
-                fx, fy, fc = transform(x, y, c, choices, flame, s, t, DRAW_FINAL, k0, k1)
-            at = bucket(fx, fy, window)
-            if at >= 0:
-                color = flame.code[k, SHADE] * SHADES + shade(fc)
-                for m in range(4):
-                    add(sums, 4 * at + m, window.colors[color, m])
-                hits += 1
+            if seen:
+                at = bucket(fx, fy, window)
+                if at >= 0:
+                    row = window.colors[index(color * SHADES + shade(fc))]
+                    for m in range(4):
+                        add(sums, 4 * at + m, row[m])
+                    hits = small(hits + 1)
         return hits
 
     return make_all(target, play)

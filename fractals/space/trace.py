@@ -41,7 +41,7 @@ LOOPS = {"cpu": "packs", "python": "python"}
 # pictures of eight samples a pixel look the same (errors from many samples: 3 % more).
 FILTER = {"draft": "fast", "good": "fast", "best": "high"}
 SIDE = 2  # rays of a pixel for the surface of an EXR, a side
-ROWS, LINE = 8, 256  # of a piece whose pixels take as many samples as they need; of a GPU's list
+ROWS, LINE = 8, 8  # of a piece whose pixels take as many samples as they need; of a GPU's list
 GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
 GUIDED = 2**14  # pixels of a launch of these
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
@@ -265,10 +265,12 @@ class Tracing:
             if self.plan.device in LOOPS:
                 self._trace(sums[None], places[None], piece, shots)
                 return
-            # A GPU's blocks of threads are not filled by one long row
-            tall = -(-count // LINE)
-            own = np.zeros((tall, LINE, sums.shape[1]), np.int64)
-            where = np.full((tall, LINE, 2), -1, np.int32)
+            # Rows as short as a GPU's block of threads, so that pixels which follow each other fill
+            # a warp; longer ones for a list that would have more rows than a grid can have.
+            across = LINE * max(1, -(-count // PATHS[self.plan.device]))
+            tall = -(-count // across)
+            own = np.zeros((tall, across, sums.shape[1]), np.int64)
+            where = np.full((tall, across, 2), -1, np.int32)
             where.reshape(-1, 2)[:count] = places
             self._trace(own, where, piece, shots)
             sums += own.reshape(-1, sums.shape[1])[:count]

@@ -465,6 +465,25 @@ import numpy as np
 
 np.save("counts", fractals.compute(**json.loads(sys.argv[1]), device="cuda").count)
 """
+DEEP = """
+import sys
+import fractals
+import numpy as np
+from fractals.rendering import plan
+from fractals.tools.bench import load_workload
+
+plan.SPARE_BITS = {"float64": 30, "float32": 2}  # of workload c float64 alone loses few samples
+workload = len(sys.argv[1]) == 1
+scene = load_workload(sys.argv[1]).scene if workload else fractals.load_scene(sys.argv[1])
+scene = scene.replace(size=(64, 48) if workload else (192, 108), supersampling=1)
+np.save("counts", fractals.compute(scene, device="cuda").count)
+"""
+SOLID = """
+import fractals
+import numpy as np
+
+np.save("counts", fractals.render(fractals.load_scene("ruin", size=(48, 32)), device="cuda").pixels)
+"""
 SAMPLES = {"size": (64, 48), "supersampling": 1}
 ORBITS = {"julia": ("0.2500015", "0"), "width": 1.6, "size": (48, 48), "supersampling": 1}
 SLOW = ("--julia=0.2500015,0", "--width", "1.6", "--size", "48x48", "--supersampling", "1")
@@ -530,6 +549,18 @@ def test_the_map_of_divergence_is_that_of_the_warps_that_ran(executed, tmp_path,
     assert not np.isnan(busy).any()
     assert (steps >= 100).mean() > 0.2
     assert np.allclose(busy[steps >= 100], found.of_sample[steps >= 100], rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize(("name", "most"), [("c", 12.6e6), ("wheels", 9.6e6)])
+def test_warps_issue_no_more_instructions_for_deep_views(executed, name, most):
+    _, _, warps = executed(DEEP, name)
+    assert 0.95 * most < warps <= most
+
+
+def test_most_lanes_of_a_solid_are_busy(executed):
+    """The pixels that need more samples follow each other in a warp, wherever they lie."""
+    _, instructions, warps = executed(SOLID)
+    assert instructions / warps >= 17.5
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])

@@ -14,7 +14,7 @@ from fractals.kernels.layout import (
     MATRIX_RADIUS,
     ORBIT_KINKS,
 )
-from fractals.kernels.perturb import thresholds
+from fractals.kernels.perturb import SURELY_WITHIN, thresholds
 from fractals.kernels.primitives import number, select
 
 # What is done with a lane's earlier z (Brent, 1980): nothing, z becomes the earlier z, or z is
@@ -22,9 +22,6 @@ from fractals.kernels.primitives import number, select
 IGNORE, REMEMBER, COMPARE = 0, 1, 2
 # Steps from one index where a skip may begin to the next.
 SKIP_DISTANCE = 1 << LOWEST_LEVEL
-# Share of the escape radius. A point whose parts are smaller lies within the radius, because its
-# absolute value is smaller by a factor of the square root of 2 at most.
-SURELY_WITHIN = 0.7
 
 
 def make_settled(target, options):

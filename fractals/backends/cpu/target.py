@@ -145,7 +145,7 @@ REAL = {"float32": numba.float32, "float64": numba.float64}
 EACH = 0, 0, 1, 1
 
 
-def make_target(number, jit, add, index=numba.int64):
+def make_target(number, jit, add, index=numba.int64, wide=numba.int64):
     """Return the target whose functions are compiled by `jit`; `add` is that of `Target`."""
     return Target(
         jit=jit,
@@ -154,6 +154,7 @@ def make_target(number, jit, add, index=numba.int64):
         int32=numba.int32,
         int64=numba.int64,
         index=index,
+        wide=wide,
         add=add,
     )
 

@@ -133,12 +133,12 @@ def make_add(cuda):
 @functools.cache
 def card_target(cuda, number):
     """Return the target for kernels of a card; `number` is "float64" or "float32"."""
-    from numba import uint32
+    from numba import uint32, uint64
 
     from fractals.backends.cpu.target import make_target
 
     jit = functools.cache(cuda.jit(device=True))
-    return make_target(number, jit, jit(make_add(cuda)), uint32)
+    return make_target(number, jit, jit(make_add(cuda)), uint32, uint64)
 
 
 def card_kernel(cuda, number, make_body, options):

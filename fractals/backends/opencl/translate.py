@@ -41,6 +41,7 @@ def make_target(number: str) -> Target:
         int32=np.int32,
         int64=np.int64,
         index=np.uint32,
+        wide=np.uint64,
         add=atomic_add,
     )
 

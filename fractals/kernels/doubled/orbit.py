@@ -22,7 +22,7 @@ from fractals.kernels.orbit import (
     state_size,
 )
 
-RECORDER = Target(recording, float, float, int, int, int, lambda array, index, value: None)
+RECORDER = Target(recording, float, float, int, int, int, int, lambda array, index, value: None)
 CHANGE = "p", "q", "s", "t"  # names of dz, or of the columns of a Jacobian matrix
 
 
