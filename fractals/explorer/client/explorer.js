@@ -765,7 +765,7 @@ export class Explorer extends EventTarget {
   #finished(/** @type {Table} */ message) {
     if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
-    this.status = null;
+    if (message.pass === "exact" || !this.status?.share) this.status = null; // which share is done, goes on
     this.#changed = 0;
     this.#history.seen();
     this.#paints.next();

@@ -60,6 +60,8 @@ class Refined(NamedTuple):
 class Refinement(Protocol):
     """A picture that becomes ever finer."""
 
+    share: float  # of the work until `render`'s picture, from 0 to 1
+
     @property
     def kept(self) -> int:
         """Return how many bytes stay in memory between pictures."""
@@ -267,6 +269,7 @@ class AtOnce:
     """The refinement of a family that draws in one piece."""
 
     kept: int = 0
+    share: float = 0.0
 
     def __init__(self, family: Family, scene: Scene, options: RenderOptions) -> None:
         self._family, self._scene, self._options = family, scene, options
