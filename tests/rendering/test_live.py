@@ -180,6 +180,22 @@ def test_deep_views_are_drawn_along_their_reference_orbit(drawn, name, limit):
         assert (count != raw.count).mean() <= 3 * FEW, zoom
 
 
+def test_bytes_of_a_place_in_a_row_lie_together():
+    assert live._by_columns(b"abcdefgh", 3) == b"adbecf" + b"gh"
+    assert live._by_columns(b"ab", 8) == b"ab"
+
+
+@pytest.mark.slow
+def test_a_long_reference_orbit_takes_little_of_a_page(maker, tmp_path):
+    """One of 205,863 points, and its linear approximations."""
+    scene = fractals.load_scene("clockwork", size=(SIDE, SIDE), supersampling=1)
+    image, packed = fractals.render(scene, device="cpu"), tmp_path / "packed"
+    maker(packed, image)
+    content = packed.read_bytes()
+    assert len(zlib.decompress(content)) > 5_000_000
+    assert len(content) < 800_000
+
+
 @needs_node
 def test_the_limit_that_was_found_is_the_pages_own(drawn):
     scene = scene_of(max_iterations="auto", center=(-0.7453, 0.1127), width=0.0065)
