@@ -28,7 +28,14 @@ from fractals.rendering.drawing import (
     open_recoloring,
     run,
 )
-from fractals.rendering.families import Rendered, family_of, load_raw, unused, written_to
+from fractals.rendering.families import (
+    Rendered,
+    family_of,
+    load_raw,
+    tell_of_page,
+    unused,
+    written_to,
+)
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import (
     CHOSEN,
@@ -325,6 +332,7 @@ def render_to(
         from fractals.rendering.cluster.job import remove_rest
 
         remove_rest(Path(path), scene)
+    tell_of_page(path, scene, options)
     return family_of(scene).render_to(path, scene, options, overwrite, cluster)
 
 
