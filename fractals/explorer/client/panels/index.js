@@ -5,6 +5,7 @@ import { kept, observe, SECOND } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
 import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
+import { Edge } from "./edge.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
 import { pointMenu } from "./menu.js";
@@ -364,7 +365,7 @@ export function mountPanels(explorer) {
         head = made;
       }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
         <${Button} label="Explain the controls" symbol="help" bare kind="quiet" title="Explain the controls (F1)" aria-pressed=${String(Boolean(ui.explain?.on()))} onClick=${explain} /><${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
-      <div class="body"><${View} /></div></section>`;
+      <div class="body"><${View} /></div>${!wide && html`<${Edge} />`}</section>`;
   }
 
   const Messages = () =>

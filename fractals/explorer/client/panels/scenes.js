@@ -1,7 +1,7 @@
 /** Scenes to choose from: the gallery, and the user's bookmarks. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Card, FileButton, TextField, Thumbnail } from "../ui.js";
+import { Button, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
 import { Road } from "./road.js";
 
 const ALL = "All";
@@ -26,7 +26,7 @@ export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, u
     });
   };
   const Actions =
-    () => html`<div class="line grow end"><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
+    () => html`<div class="line grow end"><${Coming} /><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
     onInput=${(/** @type {Table} */ { target }) => {
       own.wanted = target.value;
     }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;

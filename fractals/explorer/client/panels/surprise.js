@@ -34,12 +34,16 @@ export function surprisePanel(/** @type {Table} */ { explorer, notify, open, clo
   ) {
     job?.cancel();
     const sheets = [...own.sheets.slice(0, own.at + 1), new Array(SHEET).fill(null)];
-    Object.assign(own, { sheets, at: sheets.length - 1, told: { share: 0, text } });
+    Object.assign(own, {
+      sheets,
+      at: sheets.length - 1,
+      told: { share: 0, text: `${text}: 0 of ${SHEET}` },
+    });
     const { at } = own;
     const mine = start((/** @type {number} */ index, /** @type {any} */ made) => {
       own.sheets = own.sheets.with(at, own.sheets[at].with(index, made));
       const count = own.sheets[at].filter(Boolean).length;
-      if (job === mine) own.told = { share: count / SHEET, text: `${count} of ${SHEET}` };
+      if (job === mine) own.told = { share: count / SHEET, text: `${text}: ${count} of ${SHEET}` };
     });
     job = mine;
     try {
