@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import os
 import re
+import runpy
 import stat
 from pathlib import Path
 
@@ -191,6 +192,11 @@ def test_the_page_is_in_the_package():
     assert f"style-src 'self' 'sha256-{source}';" in POLICY
     assert text.index('class="first"') < text.index('rel="stylesheet"')  # painted before it comes
     assert "onclick" not in text
+
+
+def test_types_of_messages_are_those_of_the_servers_declarations():
+    made = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "client_types.py"))
+    assert made["FILE"].read_text("utf-8") == made["text"](), "run python scripts/client_types.py"
 
 
 def test_the_page_names_its_modules_so_that_they_are_loaded_at_once():

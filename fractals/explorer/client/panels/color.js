@@ -41,7 +41,7 @@ const MASKS = [
   ["all", "Everywhere"],
 ];
 
-export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open, ui }) {
+export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [
     id,

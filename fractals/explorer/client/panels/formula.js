@@ -54,7 +54,7 @@ function Wrong({ text, told }) {
     <p>Column ${column}: ${why}</p></div>`;
 }
 
-export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space }) {
+export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
   const cards = catalog.formulas

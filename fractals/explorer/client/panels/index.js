@@ -502,7 +502,7 @@ function hideBars(
 }
 
 /** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
-function startPage(/** @type {Table} */ { explorer, ui, open, close }) {
+function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
   addEventListener("popstate", ({ state }) => {
     if (state?.gallery && state.entry !== explorer.entry) open("gallery");
   });
@@ -519,7 +519,7 @@ function startPage(/** @type {Table} */ { explorer, ui, open, close }) {
 }
 
 /** The commands that choose favorite palettes. */
-function favorites(/** @type {Table} */ { explorer, notify }) {
+function favorites(/** @type {Context} */ { explorer, notify }) {
   return FAVORITE_KEYS.map((key, index) => ({
     id: `favorite-${key}`,
     group: "Color",
@@ -558,7 +558,7 @@ function swipe(/** @type {() => boolean} */ close) {
 }
 
 /** Open what is pasted anywhere but into a field of text: a link, a scene, a place, a file. */
-function paste(/** @type {Table} */ { explorer, notify, upload }) {
+function paste(/** @type {Context} */ { explorer, notify, upload }) {
   addEventListener("paste", async (event) => {
     const { target, clipboardData: data } = event;
     if (

@@ -7,7 +7,7 @@ import { Road } from "./road.js";
 const ALL = "All";
 const GROUPS = [ALL, "Flat", "Deep", "Points", "Solids"]; // of `catalog.scenes`
 
-export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, upload }) {
+export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close, upload }) {
   const own = observe({ wanted: "", group: ALL });
   const choose = (/** @type {string} */ name, /** @type {Event} */ { currentTarget }) => {
     history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
@@ -49,11 +49,11 @@ export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, u
   return { View, Actions };
 }
 
-export function bookmarksPanel(/** @type {Table} */ { explorer, notify, open }) {
+export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }) {
   // `renamed`: the id of a bookmark whose name is a field; `dragged`: of one that is moved to another place
   const own = observe({ items: /** @type {Table[]} */ ([]), title: "", renamed: "", dragged: "" });
 
-  async function ask(/** @type {Table} */ message) {
+  async function ask(/** @type {Asked<Sent.Bookmark|Sent.BookmarksMessage>} */ message) {
     try {
       own.items = (await explorer.request(message)).items;
     } catch (error) {

@@ -44,7 +44,7 @@ function isSame(/** @type {Table} */ { placed: one, size }, /** @type {Table} */
   );
 }
 
-export function secondView(/** @type {Table} */ { explorer, canvas, notify, julia: { middle } }) {
+export function secondView(/** @type {Context} */ { explorer, canvas, notify, julia: { middle } }) {
   // `ring`: where the point of the Julia set lies, in CSS pixels; `dragged`: as long as it is moved; `first`: a small
   // picture that stands there until one is drawn
   const own = observe({

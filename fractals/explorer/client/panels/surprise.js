@@ -11,7 +11,7 @@ const SHEET = 12;
 const MOST = 24; // favorites
 const SAMPLES = 8; // of a palette between two others
 
-export function surprisePanel(/** @type {Table} */ { explorer, notify, open, close }) {
+export function surprisePanel(/** @type {Context} */ { explorer, notify, open, close }) {
   // `sheets`: all until now, the newest last; `at`: the one that is shown; `parents`: indices of favorites
   const own = observe({
     sheets: /** @type {Table[][]} */ ([]),
