@@ -3,7 +3,7 @@
 They are made from the server's own declarations (`fractals/explorer/protocol.py`), so a key that
 the server does not know is an error of `.ci/run javascript`. After a change of the declarations:
 
-    uv run --group dev --extra explore python scripts/client_types.py
+    uv run python scripts/client_types.py
 """
 
 from pathlib import Path
