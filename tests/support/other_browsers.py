@@ -3,7 +3,6 @@
 Playwright has no Firefox and WebKit of systems: it downloads its own builds.
 """
 
-import base64
 import contextlib
 import itertools
 import json
@@ -173,11 +172,6 @@ class Firefox(Page):
         step = {"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": by}
         self._perform("wheel", [step])
 
-    def screenshot(self):
-        """Return a PNG of what is seen."""
-        told = self._send("browsingContext.captureScreenshot", context=self._context)
-        return base64.b64decode(told["data"])
-
 
 class WebKit(Page):
     """WebKitGTK's small browser on a screen of its own, by WebDriver."""
@@ -247,7 +241,3 @@ class WebKit(Page):
             ".dispatchEvent(new WheelEvent('wheel', given)) && null",
             given,
         )
-
-    def screenshot(self):
-        """Return a PNG of what is seen."""
-        return base64.b64decode(self._send("GET", "/screenshot"))
