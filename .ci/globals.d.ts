@@ -2,6 +2,24 @@
 type Table = Record<string, any>;
 /** A table of the server; null until it has arrived. Who reads it is shown or called after that. */
 type Arrived = any;
+/** A message as panels ask for it: the page numbers it, and names the frame. */
+type Asked<T = Sent> = T extends Sent ? Omit<T, Numbers> & { [K in Numbers]?: number } : never;
+type Numbers = "frame" | "job" | "seq";
+/** What panels and tools are given. */
+interface Context {
+  explorer: import("../fractals/explorer/client/explorer.js").Explorer;
+  canvas: HTMLCanvasElement;
+  ui: Table;
+  julia: Table;
+  past: Table;
+  autopilot: Table;
+  space: Table;
+  open: (id: string, how?: { focus?: boolean }) => Promise<Table | undefined>;
+  close: () => boolean;
+  notify: (text: string, kind?: string, options?: { action?: [string, () => void] | null; id?: string }) => void;
+  upload: (file: File) => Promise<void>;
+  second: (where?: number[]) => Promise<void>;
+}
 /** Fields that elements carry for what happens to them. */
 interface HTMLElement { from?: any; left?: number; counted?: boolean }
 /** How tsc reads templates, once `.ci/templates.mjs` has written them as JSX: each component tells its properties. */

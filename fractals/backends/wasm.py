@@ -206,7 +206,8 @@ class Recording:
     """How a tile is drawn.
 
     `module`: WebAssembly of the programs. `stack`: the address behind its stack. `size`: the bytes
-    of its memory. `data`: addresses and bytes of what stands there first; the rest is 0. `calls`:
+    of its memory. `data`: addresses and bytes of what stands there first; the rest is 0. `rows`:
+    the bytes of a row of each array there, by its address. `calls`:
     the number of each program that is called, and the address of its cells. `marks`: the addresses
     of cells that hold a number, for each of those that were asked for.
     """
@@ -215,6 +216,7 @@ class Recording:
     stack: int
     size: int = 0
     data: list[tuple[int, bytes]] = field(default_factory=list)
+    rows: dict[int, int] = field(default_factory=dict)
     calls: list[tuple[int, int]] = field(default_factory=list)
     marks: list[list[int]] = field(default_factory=list)
 
@@ -314,6 +316,7 @@ class CallRecorder(CpuBackend):
                 self._places[begin] = made.size
                 if begin not in rooms:
                     made.data.append((made.size, array.tobytes()))
+                    made.rows[made.size] = array.itemsize * max(1, array.shape[-1])
                 made.size += _aligned(sizes[begin])
 
     def _cells(self, values: tuple[Any, ...]) -> list[Any]:

@@ -24,6 +24,7 @@ from fractals.scene.credits import SAID
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
 
+STATUS_SECONDS = 0.5  # between two messages about the same work
 REST = 0.25  # seconds without input, after which more than the coarse picture is drawn
 MAX_SECONDS = 60.0  # of work on a view, as of `Engine.spent`, until the user says to go on
 LONG = 3600.0  # seconds until paused work looks again whether it may go on
@@ -50,6 +51,7 @@ class ShownView(DrawingTask):
 
     begun: float = field(default_factory=monotonic)
     seconds: float = 0.0  # of work so far
+    ahead: "Ahead | None" = None  # once some of the work is done
     allowed: float = MAX_SECONDS  # seconds of work, after which the view is paused
     # Held while a message of the newest paint is sent, and while the paint is changed
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -70,6 +72,7 @@ class ShownView(DrawingTask):
         """Continue after the view was paused: allow four times as much work."""
         self.allowed *= 4
         self.not_before = 0.0
+        self.ahead = None  # the clock went on meanwhile
 
     def worked(self, seconds: float) -> Steps:
         """Count seconds of work; pause after much work, until the user says to go on."""
@@ -83,6 +86,13 @@ class ShownView(DrawingTask):
     def send_status(self, what: str) -> None:
         """Send what is being done."""
         self.say("status", frame=self.frame, what=what)
+
+    def send_ahead(self, what: str, share: float) -> None:
+        """Send what is being done, which share of the work is done, and how long the rest takes."""
+        if self.ahead is None:
+            self.ahead = Ahead(share)
+        elif (left := self.ahead.left(share)) is not None:
+            self.say("status", frame=self.frame, what=what, share=round(share, 3), left=left)
 
     def send_pixels(self, tile: Tile, pixels: NDArray[Any], step: int = 1) -> None:
         """Send the pixels of a tile; `step`: pixels a sample."""
@@ -113,6 +123,22 @@ class ShownView(DrawingTask):
                 if self.paint == paint:
                     self.put(message, self.frame, paint)
                     return
+
+
+class Ahead:
+    """How long a view takes until it is sharp, by the share of its work that has been done."""
+
+    def __init__(self, share: float) -> None:
+        self._begun = self._told = monotonic()
+        self._first = share
+
+    def left(self, share: float) -> float | None:
+        """Return the seconds that are left; None: too soon after the last ones."""
+        now, gained = monotonic(), share - self._first
+        if gained <= 0 or now - self._told < STATUS_SECONDS:
+            return None
+        self._told = now
+        return round((now - self._begun) * (1 - share) / gained, 1)
 
 
 # --- Views whose pixels are not drawn one by one, such as of a flame
@@ -168,6 +194,7 @@ class RefinedView(ShownView):
         for picture in self.refinement.pictures():
             seconds = monotonic() - begun
             yield from self.worked(self.engine.spent() - before)
+            self.send_ahead("exact", self.refinement.share)
             if picture:
                 yield from self.send(picture)
                 name = "exact" if picture.exact else "coarse" if picture.step > 1 else "finer"

@@ -6,8 +6,8 @@ this one what serves both.
 """
 
 import math
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -18,7 +18,15 @@ from fractals.backends.compilation import announced
 from fractals.color import palette as spaces
 from fractals.explorer.packing import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
-from fractals.explorer.shown import REST, KnownPixels, MovedView, at_one_sample, axes, toned_alone
+from fractals.explorer.shown import (
+    REST,
+    STATUS_SECONDS,
+    KnownPixels,
+    MovedView,
+    at_one_sample,
+    axes,
+    toned_alone,
+)
 from fractals.kernels.layout import EscapeTile
 from fractals.kernels.ranks import EDGE_COUNT, edges
 from fractals.rendering.develop import toned
@@ -218,7 +226,6 @@ class ViewValues:
 
 FRAME_RATE = 20  # coarse pictures a second that the step is chosen for
 COARSE_STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
-STATUS_SECONDS = 0.5  # between two messages while a reference orbit is computed
 TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
 SIDES = (256, 128, 64, 32)  # pixels of a tile
 SLOW_SIDES = (32, 16, 8, 4)  # for slow views, whose larger tiles would keep other views waiting
@@ -533,8 +540,23 @@ class ClientView(MovedView):
     def draw_tiles(self, drawing: Drawing, sink: Sink, side: int) -> Steps:
         """Draw tiles from the focus outwards, in steps of the engine; pause after much work."""
         tiles = tiles_outwards(drawing.plan.size, self.focus, side)
-        for seconds in self.engine.batches(self, drawing, tiles, sink):
+        # Samples a pixel: those of the values, which a shader gets first, and of the exact pixels
+        values, exact = int(self.shader), self.drawing.plan.supersampling**2
+        what, before, own = "exact", values, exact
+        if drawing is self.single:
+            what, before, own = "drawing", 0, values
+        pixels = math.prod(drawing.plan.size)
+        areas: list[int] = []
+
+        def take(tile: Tile, stop: Stop) -> Mapping[str, float]:
+            taken = sink.take(tile, stop)
+            areas.append(tile.width * tile.height)
+            return taken
+
+        for seconds in self.engine.batches(self, drawing, tiles, replace(sink, take=take)):
             yield from self.worked(seconds)
+            done = before + own * sum(areas) / pixels
+            self.send_ahead(what, done / (values + exact))
 
     # ------------------------------------------------------------------ messages
 

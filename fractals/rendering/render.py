@@ -28,7 +28,14 @@ from fractals.rendering.drawing import (
     open_recoloring,
     run,
 )
-from fractals.rendering.families import Rendered, family_of, load_raw, unused, written_to
+from fractals.rendering.families import (
+    Rendered,
+    family_of,
+    load_raw,
+    tell_of_page,
+    unused,
+    written_to,
+)
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import (
     CHOSEN,
@@ -336,6 +343,7 @@ def render_to(
         from fractals.rendering.cluster.job import remove_rest
 
         remove_rest(Path(path), scene)
+    tell_of_page(path, scene, options)
     with watching(scene, options, file_options.keep) as watched:
         return family.render_to(path, scene, watched, overwrite, cluster)
 

@@ -79,6 +79,7 @@ class ScatterRefinement:
         self._own: Counted | None = None  # sums of this image
         self._other: Counted | None = None  # of the same points in another palette
         self._rate = 0.0  # points a second
+        self.share = 0.0  # of the points, that are counted
 
     @property
     def kept(self) -> int:
@@ -155,6 +156,7 @@ class ScatterRefinement:
             seconds = max(perf_counter() - begun, 1e-4)
             self._rate = (last - done) * CHUNK * plan.steps / seconds
             played, done = played + seconds, last
+            self.share = done / plan.chunks
             early = played < taken or done < 2 * told or done < least
             early |= done < some and played < WORTH
             if done < plan.chunks and early:

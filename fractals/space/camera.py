@@ -18,6 +18,7 @@ from fractals.space.plan import (
     across_of,
     axes_of,
     distance_at,
+    effort_of,
     place_of,
     space_in_python,
     steps_for,
@@ -121,6 +122,7 @@ def facts_of(scene: Scene) -> dict[str, Any]:
         "up": list(scene.camera.up or solid.up),
         "sun": [round(float(part), 6) for part in sun_of(scene, solid)],
         "palette": PALETTE,
+        "samples": effort_of(scene).most,
         "knobs": [
             {
                 "name": name,

@@ -98,6 +98,7 @@ class SolidRefinement:
         self._done = 0  # samples in the sums, of pixels that need as many
         self._even = True  # whether all rows have as many samples
         self._speed = 0.0  # pixels a second of the last small picture
+        self.share = 0.0  # of the samples, that are summed
         if isinstance(before, SolidRefinement):
             self._speed = before._speed
         if isinstance(before, SolidRefinement) and before._even:
@@ -189,6 +190,8 @@ class SolidRefinement:
                 part, samples = filling.part(slice(top, rows.stop)), (self._done, last)
                 tracing.go_on(part, rows, samples, self._options.on_progress)
                 spent += perf_counter() - begun
+                lit = (last - self._done) * rows.stop / height
+                self.share = (self._done + lit) / whole
                 yield None
             self._done, self._even = last, True
             if not filling.active.any():

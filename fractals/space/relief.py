@@ -422,6 +422,7 @@ class ReliefRefinement(AtOnce):
             for top in range(0, height, ROWS):
                 rows = range(top, min(height, top + ROWS))
                 lighting.add(sums[top : rows.stop], rows, done, last, self._options.on_progress)
+                self.share = (done + (last - done) * rows.stop / height) / whole
                 yield None
             done = last
             said = f"{done} of {whole} samples"

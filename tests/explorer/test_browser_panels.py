@@ -1182,3 +1182,44 @@ def test_a_note_about_counts_is_seen(browser, server, size):
     tab.run(tell, {**drawn, "note": None})
     expect(tab.page.get_by_title(drawn["note"])).to_have_count(0)
     tab.close()
+
+
+def test_a_panel_keeps_its_width_and_its_folds_when_the_page_is_loaded_again(browser, server):
+    tab = browsers.Tab(browser, server.running, size=(1000, 560), panels=True)
+    tab.until("explorer.catalog")
+    tab.open(SCENE)
+    panel = opened(tab, "Color")
+    edge = panel.get_by_role("separator", name="Width of the panel")
+    usual = panel.bounding_box()["width"]
+    edge.press("ArrowRight")
+    wider = panel.bounding_box()["width"]
+    assert wider == usual + 24
+    section(panel, "Motion")
+    panel.locator("summary", has_text="Palette").first.click()
+    tab.page.reload()
+    tab.hide()
+    tab.until("explorer.catalog")
+    panel = opened(tab, "Color")
+    assert panel.bounding_box()["width"] == wider
+    folds = panel.locator("details").evaluate_all(
+        "all => Object.fromEntries(all.map(each => [each.firstChild.textContent, each.open]))"
+    )
+    assert folds["Motion"]
+    assert not folds["Palette"]
+    panel.locator(".body").evaluate("body => body.scrollTo(0, body.scrollHeight)")
+    seen = panel.get_by_role("img", name="Histogram of the view, in the colors of the palette")
+    box, body = seen.bounding_box(), panel.locator(".body").bounding_box()
+    assert box["y"] >= body["y"]  # it stays in view above what is scrolled
+    edge = panel.get_by_role("separator", name="Width of the panel")
+    edge.dblclick()
+    assert panel.bounding_box()["width"] == usual
+    tab.close()
+
+
+def test_how_many_small_pictures_have_come_is_told(browser, server):
+    tab = browsers.Tab(browser, server.running, size=SIZE, panels=True)
+    tab.until("explorer.catalog")
+    tab.page.route("**/thumbnail/**", lambda route: None)  # a server that is slow
+    told = opened(tab, "Gallery").get_by_role("status")
+    told.get_by_text(re.compile(r"^0 of \d+ pictures$")).wait_for()
+    tab.close()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support import browser as browsers
-from support.panels import SIZE, opened
+from support.panels import SIZE, opened, section
 
 import fractals
 
@@ -92,3 +92,50 @@ def test_panels_of_escape_time_say_so(panels):
     panels.page.keyboard.press("Enter")
     panels.until("explorer.scene.formula.a === -1.7")
     panels.assert_exact()
+
+
+OVER = """() => [...document.querySelectorAll(".handles circle")].map((circle) => {
+    const { x, y, width, height } = circle.getBoundingClientRect();
+    const found = document.elementFromPoint(x + width / 2, y + height / 2);
+    return Boolean(found?.closest(".handles"));
+})"""
+
+
+def test_triangles_outside_of_the_window_are_fitted_into_it(panels):
+    panels.open(FLAME)
+    panels.run("explorer.move({ scale: 64, at: [0, 0] })")  # corners lie outside
+    before = flame_of(panels)["transforms"]
+    panel = opened(panels, "Formula")
+    assert not all(panels.run(OVER))
+    toggle = panel.get_by_label("Fit the triangles into the window")
+    toggle.click()
+    panels.until("document.querySelector('.handles .frame')")
+    reached = panels.run(OVER)
+    assert len(reached) == 9
+    assert all(reached)
+    handle = panels.page.get_by_role("button", name="Middle of transform 2", exact=True)
+    handle.press("ArrowRight")
+    after = flame_of(panels)["transforms"]
+    assert after[1]["affine"][2] > before[1]["affine"][2]
+    assert (after[0], after[2]) == (before[0], before[2])
+    toggle.click()
+    assert panels.page.locator(".handles .frame").count() == 0
+
+
+def test_a_variation_is_searched_seen_and_added(panels):
+    panels.open(FLAME)
+    before = flame_of(panels)
+    panel = opened(panels, "Formula")
+    part = section(panel, "Add a variation")
+    part.get_by_label("Search the variations").fill("wedge jul")
+    shown = part.get_by_role("list", name="Variations")
+    assert shown.get_by_role("button").all_inner_texts() == ["Wedge julia"]
+    shown.locator("canvas").wait_for()  # this flame with it
+    assert flame_of(panels) == before
+    shown.get_by_role("button", name="Wedge julia").click()
+    panels.until(
+        "explorer.scene.formula.transforms.some((each) => each.variations?.wedge_julia === 0.5)"
+    )
+    panels.assert_exact()
+    part.get_by_text("No variation has these words.").wait_for()
+    part.get_by_label("Search the variations").fill("")

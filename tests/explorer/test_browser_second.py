@@ -15,6 +15,11 @@ pytestmark = [
     pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
 ]
 MAP = {"view": {"center": ["-0.5", "0.3"], "width": "3"}, "image": {"supersampling": 1}}
+SILENT = """() => { window.WebSocket = class extends EventTarget {
+    static OPEN = 1;
+    send() {}
+    close() {}
+}; }"""
 SECOND = "async () => { second = [...(await import('/client/keys.js')).views.values()][0]; }"
 
 
@@ -147,3 +152,21 @@ def test_two_views_show_the_same_place_and_are_swapped(panels, two):
     panels.until(f"explorer.size[0] > {width} && second.size[0] < {width}")
     settled(panels)
     line.press("ArrowLeft")
+
+
+def test_a_small_picture_stands_in_the_second_view_until_one_is_drawn(panels):
+    panels.open(MAP)
+    panels.run(SILENT)
+    panels.page.keyboard.press("t")  # nothing answers the second view
+    first = panels.page.locator(".second-first canvas")
+    first.wait_for()
+    drawn = first.evaluate(
+        "made => new Set(made.getContext('2d').getImageData(0, 0, made.width, made.height).data)"
+        ".size"
+    )
+    assert drawn > 10
+    panels.page.get_by_role("button", name="Close the second view").click()
+    assert first.count() == 0
+    panels.page.reload()
+    panels.hide()
+    panels.until("explorer.catalog && explorer.settled")

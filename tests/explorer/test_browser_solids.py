@@ -132,3 +132,23 @@ def test_views_are_found_and_flown_to(panels):
     assert camera["field"] == 50
     assert sum(x * x for x in camera["position"]) < sum(x * x for x in here)
     assert panels.run("explorer.steps.back.length") == steps + 1
+
+
+def test_samples_are_auto_until_a_number_is_given(panels):
+    panels.open({**BOX, "light": {"bounces": 0}, "scatter": {"quality": "draft"}})
+    field = opened(panels, "Formula").get_by_role("textbox", name="Samples", exact=True)
+    assert field.input_value() == "auto"
+    at = panels.page.get_by_role("slider", name="Samples", exact=True)
+    stands = panels.run("explorer.placed.space.samples")
+    assert at.get_attribute("aria-valuetext") == "auto"
+    for typed, value in (("3", 3), ("AUTO", "auto")):
+        field.fill(typed)
+        field.press("Enter")
+        panels.until(f"explorer.scene.light.samples === {value!r}")
+        panels.assert_exact()
+    assert field.input_value() == "auto"
+    assert panels.run("explorer.placed.space.samples") == stands
+    field.fill("many")
+    field.press("Enter")
+    assert field.get_attribute("aria-invalid") == "true"
+    field.press("Escape")

@@ -16,7 +16,7 @@ from support.explorer import PATIENCE, SIZE, Client, pixels_of
 import fractals
 from fractals import catalog
 from fractals.errors import OptionError
-from fractals.explorer import packing, protocol
+from fractals.explorer import packing, protocol, shown
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
 
@@ -75,6 +75,46 @@ def test_compiling_is_told_before_the_first_picture(server):
     of = [(m["t"], m.get("what"), m["frame"]) for m in told if m["t"] in ("status", "drawn")]
     assert of.index(("status", "compiling", 2)) < of.index(("drawn", None, 2))
     assert ("status", "compiling", 3) not in of
+
+
+SHARED = {
+    "values and pixels": {**SEAHORSE, "image": {"supersampling": 2}},
+    "points": {"formula": "clifford", "scatter": {"quality": 100}},
+    "light": {"formula": "mandelbulb", "light": {"samples": 5, "bounces": 1}},
+}
+
+
+@pytest.mark.parametrize("scene", SHARED.values(), ids=SHARED.keys())
+def test_which_share_of_the_work_is_done_is_told_with_the_seconds_left(server, monkeypatch, scene):
+    monkeypatch.setattr(shown, "STATUS_SECONDS", 0.0)
+
+    async def talk(client):
+        await client.say("open", frame=1, scene=scene)
+        await client.exact(1)
+        return client.texts
+
+    texts = server.run(talk, size=(320, 240))
+    told = [m for m in texts if m["t"] == "status" and "share" in m]
+    shares = [m["share"] for m in told]
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] <= 1
+    assert all(m["left"] >= 0 for m in told)
+    assert all(m["left"] == 0 for m in told if m["share"] == 1)
+
+
+def test_the_rest_of_a_view_takes_as_long_as_the_work_before(monkeypatch):
+    now = 10.0
+    monkeypatch.setattr(shown, "monotonic", lambda: now)
+    ahead = shown.Ahead(0.2)
+    now = 10.1
+    assert ahead.left(0.3) is None  # it was told just now
+    now = 12.0
+    assert ahead.left(0.2) is None  # nothing is done yet
+    assert ahead.left(0.6) == 2.0
+    assert ahead.left(0.7) is None
+    now = 13.0
+    assert ahead.left(0.8) == 1.0
 
 
 def test_counts_that_rounding_may_change_are_told(server):

@@ -17,7 +17,7 @@ import fractals
 from fractals.backends.wasm import ENVIRONMENT
 from fractals.errors import FractalsError
 from fractals.io.web_page import page_of
-from fractals.rendering import live
+from fractals.rendering import families, live
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(not NODE, reason="Node is not installed")
@@ -180,6 +180,22 @@ def test_deep_views_are_drawn_along_their_reference_orbit(drawn, name, limit):
         assert (count != raw.count).mean() <= 3 * FEW, zoom
 
 
+def test_bytes_of_a_place_in_a_row_lie_together():
+    assert live._by_columns(b"abcdefgh", 3) == b"adbecf" + b"gh"
+    assert live._by_columns(b"ab", 8) == b"ab"
+
+
+@pytest.mark.slow
+def test_a_long_reference_orbit_takes_little_of_a_page(maker, tmp_path):
+    """One of 205,863 points, and its linear approximations."""
+    scene = fractals.load_scene("clockwork", size=(SIDE, SIDE), supersampling=1)
+    image, packed = fractals.render(scene, device="cpu"), tmp_path / "packed"
+    maker(packed, image)
+    content = packed.read_bytes()
+    assert len(zlib.decompress(content)) > 5_000_000
+    assert len(content) < 800_000
+
+
 @needs_node
 def test_the_limit_that_was_found_is_the_pages_own(drawn):
     scene = scene_of(max_iterations="auto", center=(-0.7453, 0.1127), width=0.0065)
@@ -228,6 +244,27 @@ def test_a_large_page_tells_its_size_before_it_is_written(tmp_path, monkeypatch,
     assert len(said) == lines
     assert all("8.0 MB" in line and "draw other places" in line for line in said)
     assert path.stat().st_size > content
+
+
+def test_a_page_that_only_magnifies_tells_before_how_long_its_picture_takes(tmp_path, monkeypatch):
+    keys = {"formula": "mandelbulb", "size": (8, 6), "quality": "best", "device": "cpu"}
+    said = []
+    fractals.render_to(tmp_path / "a.html", **keys, on_message=said.append)
+    assert ["magnifies" in line for line in said] == [True]  # a quick one
+    monkeypatch.setattr(families, "SLOW_PAGE", 0.0)
+    path, said = tmp_path / "b.html", []
+
+    def tell(line):
+        said.append((line, path.exists()))
+
+    fractals.render_to(path, **keys, on_message=tell)
+    (first, there), (after, _) = said
+    assert "quality='draft' takes about" in first
+    assert not there
+    assert "magnifies" in after
+    said.clear()
+    fractals.render_to(tmp_path / "b.png", **keys, on_message=said.append)
+    assert not said
 
 
 @pytest.mark.parametrize("how", slow_but(["command"], ["render_to", "command"]))

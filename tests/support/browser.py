@@ -67,8 +67,45 @@ def launched(playwright):
     )
 
 
-class Tab:
-    """A page of the explorer."""
+class Explored:
+    """A page of the explorer in any browser: `page` evaluates scripts, `problems` are errors."""
+
+    def run(self, script, value=None):
+        return self.page.evaluate(script, value)
+
+    def until(self, condition):
+        """Wait until an expression is true; views that a busy machine pauses go on."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.page.evaluate(f"({GO_ON}, Boolean({condition}))"):
+            assert not self.problems, self.problems
+            assert time.monotonic() < deadline, (condition, self.page.evaluate(STATE))
+            time.sleep(0.02)
+
+    def settle(self):
+        """Wait for the exact pixels; return the scene that the page shows."""
+        self.until("explorer.settled")
+        assert not self.problems, self.problems
+        return self.run("explorer.scene")
+
+    def open(self, scene):
+        """Show a scene, and return it as the page has it."""
+        self.run("scene => explorer.open({scene})", scene)
+        return self.settle()
+
+    def pixels(self):
+        """Return what `gl.readPixels` says of the canvas, rows from the top."""
+        width, height, text = self.run(READ)
+        return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 3)
+
+    def assert_exact(self):
+        """Check that the settled canvas is what `fractals.render` draws of the page's scene."""
+        scene = self.settle()
+        assert np.array_equal(self.pixels(), fractals.render(scene, device="cpu").pixels)
+        return scene
+
+
+class Tab(Explored):
+    """A page of the explorer in Chromium."""
 
     def __init__(
         self,
@@ -113,44 +150,11 @@ class Tab:
         if not self.panels:
             self.page.evaluate("document.getElementById('ui').style.display = 'none'")
 
-    def run(self, script, value=None):
-        return self.page.evaluate(script, value)
-
     def address(self):
         """Wait until the address has the scene that is shown, and return it."""
         link = "#" + self.run("explorer.request({ t: 'link' }).then(({ link }) => link)")
         self.until(f"location.hash === {link!r}")
         return link
-
-    def until(self, condition):
-        """Wait until an expression is true; views that a busy machine pauses go on."""
-        deadline = time.monotonic() + PATIENCE
-        while not self.page.evaluate(f"({GO_ON}, Boolean({condition}))"):
-            assert not self.problems, self.problems
-            assert time.monotonic() < deadline, (condition, self.page.evaluate(STATE))
-            time.sleep(0.02)
-
-    def settle(self):
-        """Wait for the exact pixels; return the scene that the page shows."""
-        self.until("explorer.settled")
-        assert not self.problems, self.problems
-        return self.run("explorer.scene")
-
-    def open(self, scene):
-        """Show a scene, and return it as the page has it."""
-        self.run("scene => explorer.open({scene})", scene)
-        return self.settle()
-
-    def pixels(self):
-        """Return what `gl.readPixels` says of the canvas, rows from the top."""
-        width, height, text = self.run(READ)
-        return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 3)
-
-    def assert_exact(self):
-        """Check that the settled canvas is what `fractals.render` draws of the page's scene."""
-        scene = self.settle()
-        assert np.array_equal(self.pixels(), fractals.render(scene, device="cpu").pixels)
-        return scene
 
     def press(self, *keys):
         for key in keys:

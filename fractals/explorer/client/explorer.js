@@ -545,7 +545,7 @@ export class Explorer extends EventTarget {
     return performance.now() - this.#changed < HASTY;
   }
 
-  #sendPaint(/** @type {Table} */ message) {
+  #sendPaint(/** @type {Sent.PaintMessage} */ message) {
     if (!this.connected || this.opening || !this.placed) return false;
     if (!this.placed.values) {
       if (this.#isHasty) return !setTimeout(() => this.#paints.next(), HASTY);
@@ -563,15 +563,20 @@ export class Explorer extends EventTarget {
 
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
    * or `film` with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
-   * @param {Table} message @returns {Promise<Table|null>} rejects with an Error; null: replaced */
+   * @template {Asked} Question @param {Question} message
+   * @returns {Promise<Question extends {t: "pick"} ? Table|null : Table>} rejects with an Error; null: replaced */
   request(message) {
     if (!this.connected) return Promise.reject(new Error("the connection is lost"));
     return this.requests.ask(
-      signed(message.at ? { ...message, at: this.#here(message.at) } : message),
+      signed(
+        "at" in message && message.t !== "moments" && message.at
+          ? { ...message, at: this.#here(message.at) }
+          : message,
+      ),
     );
   }
 
-  /** Start a `find`, `surprise`, `export` or `film`, or `follow` a film. @param {Table} message without `job` and `frame`
+  /** Start a `find`, `surprise`, `export` or `film`, or `follow` a film. @param {Asked} message
    * @param {(message: Table) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
    * @returns {{id: number, done: Promise<Table>, cancel: () => void}} rejects with `error.cancelled` */
   job(message, onProgress) {
@@ -580,8 +585,12 @@ export class Explorer extends EventTarget {
   }
 
   /** Ask for a preview of the Julia set of a point of the canvas; the newest wins. */
-  julia(/** @type {Table} */ { at, size = 256 }, /** @type {any} */ onPreview) {
-    if (this.connected && this.placed) this.requests.julia({ at: this.#here(at), size }, onPreview);
+  julia(
+    /** @type {{at: number[], size?: number}} */ { at, size = 256 },
+    /** @type {(message: import("./decode.js").Message) => void} */ onPreview,
+  ) {
+    if (this.connected && this.placed)
+      this.requests.julia({ t: "julia", at: this.#here(at), size }, onPreview);
   }
 
   /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
@@ -765,7 +774,7 @@ export class Explorer extends EventTarget {
   #finished(/** @type {Table} */ message) {
     if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
-    this.status = null;
+    if (message.pass === "exact" || !this.status?.share) this.status = null; // which share is done, goes on
     this.#changed = 0;
     this.#history.seen();
     this.#paints.next();
@@ -867,13 +876,14 @@ export class Explorer extends EventTarget {
   }
 }
 
-/** Return a message with the user's name, if what it makes is kept. @param {Table} message */
+/** Return a message with the user's name, if what it makes is kept. @param {Asked} message @returns {Asked} */
 function signed(message) {
-  const author = kept.get("author", ""),
-    keeps =
-      ["export", "film", "link"].includes(message.t) ||
-      (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
-  return author && keeps ? { ...message, author } : message;
+  const author = kept.get("author", "");
+  if (!author) return message;
+  if (message.t === "export" || message.t === "film" || message.t === "link")
+    return { ...message, author };
+  const keeps = message.t === "bookmark" && !message.remove && !message.rename && !message.link;
+  return keeps ? { ...message, author } : message;
 }
 
 /** Return the move from a state's scene to the state, on a canvas of another size. @param {Table} state @param {number[]} size */

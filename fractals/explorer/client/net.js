@@ -25,7 +25,7 @@ export class Connection {
 
   /**
    * @param {string} url
-   * @param {{hello: () => Table, text: (message: Table) => void,
+   * @param {{hello: () => Sent.Hello, text: (message: Table) => void,
    *   wanted: (message: import("./decode.js").Message) => boolean,
    *   binary: (message: import("./decode.js").Message) => void,
    *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded
@@ -78,7 +78,7 @@ export class Connection {
   }
 
   /** Send a message as soon as the rate allows it. */
-  send(/** @type {Table} */ message) {
+  send(/** @type {Sent} */ message) {
     if (!this.open) return;
     this.#waiting.push(JSON.stringify(message));
     this.#flush();

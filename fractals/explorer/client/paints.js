@@ -14,7 +14,7 @@ export class Paints {
   #fresh = false; // new values follow
   speed = 0; // turns a second
 
-  /** @param {import("./explorer.js").Explorer} explorer @param {(color: Table) => boolean} send false: not now */
+  /** @param {import("./explorer.js").Explorer} explorer @param {(message: Sent.PaintMessage) => boolean} send false: not now */
   constructor(explorer, send) {
     observe(this, "speed");
     this.explorer = explorer;

@@ -42,6 +42,21 @@ export function dragged(affine, corner, [x, y], whole = false) {
   );
 }
 
+const AROUND = 84; // pixels between corners that are fitted and the edge: bars of buttons lie there
+
+/** Return the map that fits points into a rectangle, without a turn. @param {number[][]} points
+ * @param {number[]} into left, top, right, bottom @returns {number[]} a map as those of frames */
+export function fitting(points, [left, top, right, bottom]) {
+  const ends = [0, 1].map((axis) => {
+    const parts = points.map((point) => point[axis]);
+    return [Math.min(...parts), Math.max(...parts)];
+  });
+  const room = [right - left, bottom - top].map((side) => Math.max(1, side - 2 * AROUND));
+  const k = Math.min(...ends.map(([low, high], axis) => room[axis] / Math.max(high - low, 1e-9)));
+  const [x, y] = ends.map(([low, high]) => (low + high) / 2);
+  return [k, 0, 0, k, (left + right) / 2 - k * x, (top + bottom) / 2 - k * y];
+}
+
 /** Return the transforms of a formula as [key, transform, name for people]; the final one comes last. */
 export function transformsOf(/** @type {Table} */ formula, /** @type {Table} */ known) {
   const given = formula?.transforms ?? known?.tables?.transforms ?? [];

@@ -1,19 +1,9 @@
 /** Draws pictures with WebGL2: values in float textures, colored by a shader. */
+import { isSoftware } from "./card.js";
 import { inverse } from "./frames.js";
 import { BEYOND, BLENDS, COLORS, CORNERS, IMAGE, LEVELS, TABLE_WIDTH } from "./shaders.js";
 
 const BACKGROUND = [0.035, 0.035, 0.043, 1];
-
-const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i; // names of renderers without a graphics card
-
-/** Tell whether WebGL2 is drawn by the processor: that takes twice the work of a plain canvas (measured). */
-function isSoftware() {
-  const gl = new OffscreenCanvas(1, 1).getContext("webgl2"),
-    names = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = gl && gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
-  gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return SOFTWARE.test(name ?? "");
-}
 
 /** Return a renderer, or null without WebGL2. @param {HTMLCanvasElement} canvas
  * @param {boolean} software also where no graphics card draws */

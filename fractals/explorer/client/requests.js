@@ -24,28 +24,27 @@ const OF_A_FRAME = [
   "surprise",
 ];
 
+/** @typedef {(preview: import("./decode.js").Message) => void} OnPreview */
+
 export class Requests {
   #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same
   #waiting = /** @type {Table[]} */ ([]); // {answer, key, resolve, reject}
   #jobs = new Map(); // id -> {onProgress, resolve, reject, sheet: Map}
-  /** @type {{seq: number, onPreview: (message: Table) => void}|null} */ #julia = null; // {seq, onPreview} of the preview under way
-  /** @type {[Table, (message: Table) => void]|null} */ #wanted = null; // the next preview
+  /** @type {{seq: number, onPreview: OnPreview}|null} */ #julia = null; // {seq, onPreview} of the preview under way
+  /** @type {[Asked<Sent.Julia>, OnPreview]|null} */ #wanted = null; // the next preview
 
-  /** @param {(message: Table) => void} send @param {() => number} frame the newest placed frame */
+  /** @param {(message: Sent) => void} send @param {() => number} frame the newest placed frame */
   constructor(send, frame) {
     this.send = send;
     this.frame = frame;
   }
 
-  /** Send a question. @returns {Promise<Table|null>} null: a newer `pick` has replaced this one */
-  ask(/** @type {Table} */ message) {
+  /** Send a question. @returns {Promise<Arrived>} null: a newer `pick` has replaced this one */
+  ask(/** @type {Asked} */ message) {
     const sent = { ...message },
       { t } = message;
-    if (
-      OF_A_FRAME.includes(t) ||
-      (t === "bookmark" && !message.remove && !message.rename && !message.link)
-    )
-      sent.frame = this.frame();
+    const one = t === "bookmark" && !message.remove && !message.rename && !message.link;
+    if (OF_A_FRAME.includes(t) || one) sent.frame = this.frame();
     if (t === "export" || t === "film") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
     if (t === "pick")
@@ -59,29 +58,29 @@ export class Requests {
         resolve,
         reject,
       });
-      this.send(sent);
+      this.send(/** @type {Sent} */ (sent));
     });
   }
 
   /** Start a search, a sheet, an export or a film, or follow a film of a page before this one. */
-  job(/** @type {Table} */ message, onProgress = (/** @type {any} */ _told) => {}) {
+  job(/** @type {Asked} */ message, onProgress = (/** @type {any} */ _told) => {}) {
     const id = ++this.#count;
     const done = new Promise((resolve, reject) => {
       this.#jobs.set(id, { onProgress, resolve, reject, sheet: new Map() });
-      this.send({ ...message, job: id, frame: this.frame() });
+      this.send(/** @type {Sent} */ ({ ...message, job: id, frame: this.frame() }));
     });
     return { id, done, cancel: () => this.#jobs.has(id) && this.send({ t: "cancel", job: id }) };
   }
 
   /** Ask for a preview of a Julia set; while one is drawn, only the newest wish is kept. */
-  julia(/** @type {Table} */ where, /** @type {any} */ onPreview) {
+  julia(/** @type {Asked<Sent.Julia>} */ where, /** @type {OnPreview} */ onPreview) {
     if (this.#julia) {
       this.#wanted = [where, onPreview];
       return;
     }
     const seq = ++this.#count;
     this.#julia = { seq, onPreview };
-    this.send({ t: "julia", seq, frame: this.frame(), ...where });
+    this.send({ ...where, seq, frame: this.frame() });
   }
 
   /** Take a text message. @returns {boolean} whether it was an answer */
@@ -146,7 +145,7 @@ export class Requests {
     return true;
   }
 
-  preview(/** @type {Table} */ message) {
+  preview(/** @type {import("./decode.js").Message} */ message) {
     const asked = this.#julia;
     if (asked && asked.seq === message.frame) {
       this.#nextJulia();

@@ -1,5 +1,6 @@
 /** Icons and form fields. Each field shows what it is given; only what is being typed or dragged is its own. */
 import { html, useSignal } from "./html.js";
+import { kept, observe } from "./state.js";
 import { numberField } from "./written.js";
 
 /** Outlines on a grid of 24 x 24. */
@@ -143,13 +144,15 @@ export function TextField(
 
 /**
  * A slider with its value as a field beside the label.
- * @param {{label: string, value: number, least: number, most: number, step?: number, log?: boolean, hint?: string,
- *   digits?: number, track?: string, live?: ((value: number) => void)|false, put: (value: number) => void}} options
- *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag
+ * @param {{label: string, value: number|"auto", auto?: number, least: number, most: number, step?: number, log?: boolean, hint?: string,
+ *   digits?: number, track?: string, live?: ((value: number) => void)|false, put: (value: any) => void}} options
+ *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag.
+ *   `auto`: what the value "auto" stands for; the field then takes this word, too
  */
 export function Slider({
   label,
-  value,
+  value: given,
+  auto,
   least,
   most,
   step = 0,
@@ -160,7 +163,8 @@ export function Slider({
   live = false,
   put,
 }) {
-  const draft = useSignal(/** @type {number|null} */ (null)); // while it is dragged
+  const draft = useSignal(/** @type {number|null} */ (null)), // while it is dragged
+    value = given === "auto" ? (auto ?? least) : given;
   const place = (/** @type {any} */ given) =>
     log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given;
   const rounded = (/** @type {any} */ given) =>
@@ -176,9 +180,12 @@ export function Slider({
     draft.value = null;
     put(now);
   };
-  const read = numberField({ such: String(step % 1 ? most / 2 : most), large: most >= 1000 });
+  const number = numberField({ such: String(step % 1 ? most / 2 : most), large: most >= 1000 });
+  const read = (/** @type {string} */ typed) =>
+    auto !== undefined && typed.trim().toLowerCase() === "auto" ? { value: "auto" } : number(typed);
   const now = draft.value ?? value,
-    text = String(Number(now.toPrecision(digits)));
+    isAuto = given === "auto" && draft.value === null,
+    text = isAuto ? "auto" : String(Number(now.toPrecision(digits)));
   const [low, high] = log ? [0, 1] : [least, most],
     at = place(now);
   const style = {
@@ -254,9 +261,8 @@ export function OptionField({ option, value, put }) {
 }
 
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
-const folds = /** @type {Record<string, boolean>} */ ({}); // whether the parts of panels are open, by their names
 
-/** A foldable part of a panel; it stays as the user left it. `name`: where another panel has a part of this title */
+/** A foldable part of a panel; it stays as the user left it, in this browser. `name`: where another panel has a part of this title */
 export const Section = (
   /** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: any}} */ {
     title,
@@ -265,9 +271,11 @@ export const Section = (
     unfold = () => {},
     children,
   },
-) => html`<details class="section" open=${folds[name] ?? open}
+) => html`<details class="section" open=${kept.get("folds", {})[name] ?? open}
   onToggle=${(/** @type {Table} */ { target }) => {
-    if ((folds[name] = target.open)) unfold();
+    const folds = kept.get("folds", {});
+    if ((folds[name] ?? open) !== target.open) kept.set("folds", { ...folds, [name]: target.open });
+    if (target.open) unfold();
   }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
@@ -359,11 +367,13 @@ const RETRIES = 30; // of a thumbnail that the server has not drawn yet
 const AT_ONCE = 3; // of the 6 connections that a browser opens: uploads and downloads need the others
 const queue = /** @type {HTMLImageElement[]} */ ([]); // thumbnails that are in view
 const loaded = new Set();
+const pictures = observe({ wanted: 0, there: 0 }); // those that came into view, since all were there
 let loading = 0;
 const inView = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
     inView.unobserve(target);
+    pictures.wanted += 1;
     queue.push(/** @type {HTMLImageElement} */ (target));
   }
   loadNext();
@@ -372,7 +382,10 @@ const inView = new IntersectionObserver((entries) => {
 function loadNext() {
   while (loading < AT_ONCE && queue.length) {
     const image = /** @type {HTMLImageElement} */ (queue.shift());
-    if (!image.isConnected) continue; // its panel was closed
+    if (!image.isConnected) {
+      pictures.wanted -= 1; // its panel was closed
+      continue;
+    }
     loading += 1;
     image.counted = true;
     image.src = image.dataset.src ?? "";
@@ -383,11 +396,20 @@ function loadNext() {
 const watch = (/** @type {HTMLImageElement} */ image) =>
   image && !image.src && inView.observe(image);
 
-function ended(/** @type {Table} */ { target }) {
-  if (target.counted) loading -= 1;
+function ended(/** @type {Table} */ { target }, there = true) {
+  if (target.counted) {
+    loading -= 1;
+    if (there) pictures.there += 1;
+    else pictures.wanted -= 1; // it comes again
+  }
   target.counted = false;
   loadNext();
+  if (!loading && !queue.length) Object.assign(pictures, { wanted: 0, there: 0 });
 }
+
+/** How many small pictures have come, of those in view: a slow server draws some of them first. */
+export const Coming = () =>
+  html`<span class="faint late" role="status">${pictures.there < pictures.wanted && `${pictures.there} of ${pictures.wanted} pictures`}</span>`;
 
 /** A picture. The server may have to draw it first; busy, it asks to come back. */
 export function Thumbnail(/** @type {{src: string}} */ { src }) {
@@ -402,7 +424,7 @@ export function Thumbnail(/** @type {{src: string}} */ { src }) {
     target.removeAttribute("src");
     target.left = (target.left ?? RETRIES) - 1;
     if (target.left) setTimeout(() => inView.observe(target), 1500 + 1500 * Math.random());
-    ended(event);
+    ended(event, false);
   };
   return html`<img class="waiting" alt="" decoding="async" width="256" height="144" src=${known ? src : undefined} data-src=${src} ref=${watch} onLoad=${arrived} onError=${again} />`;
 }

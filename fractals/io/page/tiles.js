@@ -4,7 +4,7 @@
  * A web page holds this text once. It runs it itself, and in its workers.
  */
 
-/** @typedef {{ side: number, module: number, stack: number, memory: number, data: [number, number][],
+/** @typedef {{ side: number, module: number, stack: number, memory: number, data: [number, number, number][],
  * calls: [number, number][], limitAt: number[], offsetAt: number[], scaled: [number, number, number][],
  * columns: number, rows: number, rgb: number, count: number, constants: number, colors: [number, number], size: [number, number], supersampling: number,
  * center: [number, number], width: number, axes: number[], home: number, limit: number, limits: number[] | null,
@@ -66,11 +66,20 @@ export class TileDrawer {
     this.bytes = new Uint8Array(memory.buffer);
     this.view = new DataView(memory.buffer);
     let at = facts.module;
-    for (const [address, length] of facts.data) {
-      this.bytes.set(rest.subarray(at, (at += length)), address);
-    }
+    for (const [address, length, row] of facts.data)
+      this.take(rest.subarray(at, (at += length)), address, row);
     this.light = lightOfLevels();
     this.levels = levelsOfLight();
+  }
+
+  /** Put an array into the memory, whose bytes lie by their place in a row; an incomplete row comes last.
+   * @param {Uint8Array<ArrayBuffer>} content @param {number} address @param {number} row bytes */
+  take(content, address, row) {
+    const end = content.length - (content.length % row);
+    let from = 0;
+    for (let place = 0; place < row; place++)
+      for (let to = place; to < end; to += row) this.bytes[address + to] = content[from++];
+    this.bytes.set(content.subarray(end), address + end);
   }
 
   /** Fill the memory with the pixels of samples that are moved by parts of a step. @param {Job} job @param {number} x

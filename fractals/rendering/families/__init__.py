@@ -60,6 +60,8 @@ class Refined(NamedTuple):
 class Refinement(Protocol):
     """A picture that becomes ever finer."""
 
+    share: float  # of the work until `render`'s picture, from 0 to 1
+
     @property
     def kept(self) -> int:
         """Return how many bytes stay in memory between pictures."""
@@ -78,6 +80,7 @@ class Refinement(Protocol):
 
 
 # Whose images are made by the keys of a table of a scene that the other families do not read
+SLOW_PAGE = 20  # seconds of the picture of a web page that only magnifies it
 LARGE_PAGE = 3_000_000  # bytes; the size of a larger web page is told before it is written
 OWN_TABLES = {
     "scatter": "scatter images",
@@ -268,6 +271,7 @@ class AtOnce:
     """The refinement of a family that draws in one piece."""
 
     kept: int = 0
+    share: float = 0.0
 
     def __init__(self, family: Family, scene: Scene, options: RenderOptions) -> None:
         self._family, self._scene, self._options = family, scene, options
@@ -382,6 +386,20 @@ def seconds_by_quality(scene: Scene, options: RenderOptions, keeps: Any) -> dict
             planned = family_of(scene).plan(scene.replace(quality=word), quiet, keeps)
             found[word] = float(f"{planned.seconds:.2g}")
     return found if len(set(found.values())) > 1 else {}
+
+
+def tell_of_page(path: Any, scene: Scene, options: RenderOptions) -> None:
+    """Tell before a web page's one picture is drawn how long that takes, and what is quicker."""
+    page = isinstance(path, str | Path) and Path(path).suffix.lower() == ".html"
+    if not page or type(family_of(scene)).live is not Family.live:
+        return
+    planned = family_of(scene).plan(scene, options.replace(on_message=lambda line: None), "nothing")
+    draft = seconds_by_quality(scene, options, "nothing").get("draft", planned.seconds)
+    if planned.seconds > SLOW_PAGE and draft < planned.seconds / 2:
+        options.on_message(
+            f"the page will magnify one picture, which takes about {planned.seconds:.2g} s: "
+            f"quality='draft' takes about {draft:.2g} s"
+        )
 
 
 @functools.cache

@@ -10,7 +10,9 @@ const HOPS = 6; // from view to view of a solid, each nearer; then it begins ane
 const RISE = 4; // octaves, where nothing is found
 const REST_MS = 1500; // at a place, at least; the next one is searched for meanwhile
 
-export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
+export function autopilotTool(
+  /** @type {Pick<Context, "explorer"|"notify"|"ui">} */ { explorer, notify, ui },
+) {
   const own = observe({ on: false });
   let flight = /** @type {Table|null} */ (null),
     job = /** @type {Table|null} */ (null),
@@ -34,7 +36,7 @@ export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
     const mine = (job = explorer.job({ t: "find", what: "interesting" }));
     const { views = [] } = await mine.done.catch((/** @type {any} */ error) => {
       if (error.cancelled) stop();
-      return {};
+      return /** @type {Table} */ ({});
     });
     job = null;
     const view = views[Math.floor(Math.random() * Math.min(CHOICE, views.length))];

@@ -41,7 +41,7 @@ const MASKS = [
   ["all", "Everywhere"],
 ];
 
-export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open, ui }) {
+export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [
     id,
@@ -195,9 +195,10 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
           own.picked = 0;
         }} /></div>`
       }
+      ${explorer.placed?.values && html`<div class="pinned"><${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} /></div>`}
       ${explorer.placed?.camera && html`<${Lit} paint=${paint} edit=${edit} explorer=${explorer} />`}
       <${Section} title="Palette">
-        ${!Editor.value && html`<div class="strip large" style=${{ background }}></div>`}
+        ${!Editor.value && !explorer.placed?.values && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
           <${Button} label="Edit" title="The colors of the palette, and their places" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
           <${FileButton} label="Import" kind="quiet" title="A palette of a file, or the colors of a photograph" take=${upload} /></div>
@@ -214,11 +215,7 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
         <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
-        ${
-          !relief &&
-          html`<${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} />
-        <${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`
-        }
+        ${!relief && html`<${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
         <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
         <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
         <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />

@@ -130,7 +130,7 @@ export function explained(control, catalog, panel) {
   };
 }
 
-export function explainTool(/** @type {Table} */ { explorer, ui }) {
+export function explainTool(/** @type {Context} */ { explorer, ui }) {
   const own = observe({ on: false, told: /** @type {ReturnType<typeof explained>|null} */ (null) }),
     root = /** @type {HTMLElement} */ (document.getElementById("ui"));
   const described = Object.assign(document.createElement("span"), { id: DESCRIBED, hidden: true });

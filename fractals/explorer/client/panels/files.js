@@ -18,7 +18,7 @@ export async function sent(file, entry = "") {
   return told;
 }
 
-export function filePanel(/** @type {Table} */ { explorer, ui, notify, open, close }) {
+export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, close }) {
   const own = observe({
     file: /** @type {File|null} */ (null),
     entries: /** @type {string[][]} */ ([]),

@@ -74,11 +74,11 @@ function stored() {
 }
 
 /** Open the panel again in a page that is loaded again, if a film is being made. */
-export function resumeFilm(/** @type {Table} */ { open }) {
+export function resumeFilm(/** @type {Context} */ { open }) {
   if (stored().name) open("film", { focus: false });
 }
 
-export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
+export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false)
     return {
       View: () =>
@@ -128,13 +128,15 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
 
   /** What the film shows. `times`: of all places, also of those that are left out. */
   const film = () => ({
-    tracks: own.tracks.length
-      ? tracksOf(
-          own.tracks.filter(({ name }) => choices().some((each) => each.name === name)),
-          own.length,
-        )
-      : {},
-    what: own.what,
+    tracks: /** @type {Sent.FilmMessage["tracks"]} */ (
+      own.tracks.length
+        ? tracksOf(
+            own.tracks.filter(({ name }) => choices().some((each) => each.name === name)),
+            own.length,
+          )
+        : {}
+    ),
+    what: /** @type {Sent.FilmMessage["what"]} */ (own.what),
     octaves: Math.log2(own.factor),
     places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [],
     eases:
@@ -148,17 +150,18 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     size: own.size,
   });
   const choices = () => choicesOf(explorer.scene, explorer.catalog);
+  /** @returns {Asked<Sent.FilmMessage>} */
   const message = () => ({
     t: "film",
     ...film(),
-    format: own.format,
+    format: /** @type {Sent.FilmMessage["format"]} */ (own.format),
     sound: own.format === "webp" ? "" : (own.sound?.id ?? ""),
   });
 
-  async function estimate(/** @type {Table} */ asked) {
+  async function estimate(/** @type {Asked<Sent.FilmMessage>} */ asked) {
     const told = await explorer
       .request({ ...asked, forecast: true })
-      .catch((/** @type {Error} */ error) => ({ error }));
+      .catch((/** @type {Error} */ error) => /** @type {Table} */ ({ error }));
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
     if (told.error)
       return void Object.assign(own, {
@@ -179,7 +182,10 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
   }
 
   /** Follow the messages of a film to its end. */
-  async function follow(/** @type {Table} */ asked, /** @type {any} */ preview) {
+  async function follow(
+    /** @type {Asked<Sent.FilmMessage|Sent.Follow>} */ asked,
+    /** @type {any} */ preview,
+  ) {
     let begun = /** @type {{done: number, now: number}|null} */ (null);
     Object.assign(own, {
       told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview },

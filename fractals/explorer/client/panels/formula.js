@@ -2,7 +2,17 @@
 import { html } from "../html.js";
 import { qualityOf } from "../points.js";
 import { observe } from "../state.js";
-import { Button, Card, OptionField, Row, Section, Slider, Thumbnail, words } from "../ui.js";
+import {
+  Button,
+  Card,
+  Coming,
+  OptionField,
+  Row,
+  Section,
+  Slider,
+  Thumbnail,
+  words,
+} from "../ui.js";
 import { sent } from "./files.js";
 import { expressionOf, parametersOf } from "./parameters.js";
 import { transformsTool } from "./transforms.js";
@@ -44,7 +54,7 @@ function Wrong({ text, told }) {
     <p>Column ${column}: ${why}</p></div>`;
 }
 
-export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space }) {
+export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
   const cards = catalog.formulas
@@ -127,7 +137,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
 
   /** The formula of an image of points: transforms, or parameters. */
   function Points(/** @type {{now: Table, known: Table}} */ { now, known }) {
-    const { scatter = {}, light = {}, image } = explorer.scene,
+    const { scatter = {}, light = {} } = explorer.scene,
       solid = explorer.placed.space,
       put = (/** @type {Table} */ changes, step = "") =>
         explorer.change({ formula: { ...now, ...changes } }, step);
@@ -158,8 +168,8 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
       }
       ${
         solid &&
-        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples > 0 ? light.samples : 16 * (image?.supersampling ?? 1) ** 2} least=${1} most=${4096} log
-        hint="Paths of light for each pixel." put=${(/** @type {number} */ samples) => explorer.change({ light: { ...light, samples: Math.max(1, Math.round(samples)) } })} /><//>`
+        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
+        hint="Paths of light for each pixel. “auto” follows the quality, and takes as many as a pixel needs." put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
       }`;
   }
 
@@ -195,7 +205,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     ) => {
       own.wanted = target.value;
     }} />
-      <p class="hint" role="status">${cards.some(fits) ? "" : "No formula has these words."}</p>
+      <p class="hint" role="status">${cards.some(fits) ? html`<${Coming} />` : "No formula has these words."}</p>
       ${[...groups]
         .filter(([, members]) => members.some(fits))
         .map(

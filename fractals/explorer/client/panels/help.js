@@ -38,7 +38,7 @@ const shown = (/** @type {string[]} */ keys) => keys.slice(0, keys[0].includes("
 const Group = (/** @type {{title: string, lines: any[]}} */ { title, lines }) =>
   html`<section><h3>${title}</h3><dl class="keys-list">${lines.map((/** @type {any[]} */ [names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
 
-export function helpPanel(/** @type {Table} */ { explorer, open }) {
+export function helpPanel(/** @type {Context} */ { explorer, open }) {
   function View() {
     const groups = Map.groupBy(
       commands.filter(({ hidden }) => !hidden),

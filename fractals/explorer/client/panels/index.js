@@ -5,6 +5,7 @@ import { kept, observe, SECOND } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
 import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
+import { Edge } from "./edge.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
 import { pointMenu } from "./menu.js";
@@ -364,7 +365,7 @@ export function mountPanels(explorer) {
         head = made;
       }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
         <${Button} label="Explain the controls" symbol="help" bare kind="quiet" title="Explain the controls (F1)" aria-pressed=${String(Boolean(ui.explain?.on()))} onClick=${explain} /><${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
-      <div class="body"><${View} /></div></section>`;
+      <div class="body"><${View} /></div>${!wide && html`<${Edge} />`}</section>`;
   }
 
   const Messages = () =>
@@ -501,7 +502,7 @@ function hideBars(
 }
 
 /** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
-function startPage(/** @type {Table} */ { explorer, ui, open, close }) {
+function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
   addEventListener("popstate", ({ state }) => {
     if (state?.gallery && state.entry !== explorer.entry) open("gallery");
   });
@@ -518,7 +519,7 @@ function startPage(/** @type {Table} */ { explorer, ui, open, close }) {
 }
 
 /** The commands that choose favorite palettes. */
-function favorites(/** @type {Table} */ { explorer, notify }) {
+function favorites(/** @type {Context} */ { explorer, notify }) {
   return FAVORITE_KEYS.map((key, index) => ({
     id: `favorite-${key}`,
     group: "Color",
@@ -557,7 +558,7 @@ function swipe(/** @type {() => boolean} */ close) {
 }
 
 /** Open what is pasted anywhere but into a field of text: a link, a scene, a place, a file. */
-function paste(/** @type {Table} */ { explorer, notify, upload }) {
+function paste(/** @type {Context} */ { explorer, notify, upload }) {
   addEventListener("paste", async (event) => {
     const { target, clipboardData: data } = event;
     if (

@@ -7,7 +7,7 @@ import { whatIs } from "./find.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
 
-export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) {
+export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }) {
   const own = observe({
     full: false,
     point: /** @type {{x: number, y: number}|null} */ (null),

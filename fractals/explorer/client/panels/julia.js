@@ -8,7 +8,9 @@ import { Button, Drawn } from "../ui.js";
 
 const SIZE = 256; // of the preview, in pixels
 
-export function juliaTool(/** @type {Table} */ { explorer, canvas, ui }) {
+export function juliaTool(
+  /** @type {Pick<Context, "explorer"|"canvas"|"ui">} */ { explorer, canvas, ui },
+) {
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
   const own = observe({
     mode: "",

@@ -38,9 +38,10 @@ export function drawSheet(explorer, wanted, drawn) {
 /**
  * Cards of this view in other colors.
  * @param {{explorer: import("../explorer.js").Explorer, label: string, items: {id: string, title: string, about?: string, change: Table}[], chosen?: string,
- *   fit?: boolean, choose: (item: Table, made: Table) => void}} options `change`: keys of the scene; `made`: {scene, picture}
+ *   fit?: boolean, named?: boolean, choose: (item: Table, made: Table) => void}} options `change`: keys of the scene; `made`: {scene, picture};
+ * `named`: cards are there before their pictures
  */
-export function Previews({ explorer, label, items, chosen, fit = false, choose }) {
+export function Previews({ explorer, label, items, chosen, fit = false, named = false, choose }) {
   const made = useSignal(/** @type {Table} */ ({})),
     seen = useSignal(false),
     whole = useSignal(false); // `whole`: all that can be drawn is there
@@ -92,10 +93,12 @@ export function Previews({ explorer, label, items, chosen, fit = false, choose }
       sheet?.cancel();
     };
   }, [seen.value, place, text]);
-  const shown = Object.keys(made.value).length ? items.filter(({ id }) => made.value[id]) : [];
-  return html`<ul class="filters" aria-label=${label} ref=${watch}>${shown.map(
+  const drawn = items.filter(({ id }) => made.value[id]),
+    shown = named ? items : drawn;
+  const told = seen.value && place && !whole.value && items.length > 0;
+  return html`<p class="hint" role="status" hidden=${!told}>${told && `Small pictures: ${drawn.length} of ${items.length}`}</p><ul class="filters" aria-label=${label} ref=${watch}>${shown.map(
     (item) => html`<li key=${item.id}>
-    <${Card} title=${item.title} about=${item.about} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}><${Drawn} picture=${made.value[item.id].picture} /><//></li>`,
+    <${Card} title=${item.title} about=${item.about} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}>${made.value[item.id] ? html`<${Drawn} picture=${made.value[item.id].picture} />` : html`<span class="empty"></span>`}<//></li>`,
   )}
     ${!whole.value && items.slice(shown.length, 6).map(({ id }) => html`<li key=${id} class="empty" aria-hidden="true"></li>`)}</ul>`;
 }

@@ -1,13 +1,13 @@
 /** Scenes to choose from: the gallery, and the user's bookmarks. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Card, FileButton, TextField, Thumbnail } from "../ui.js";
+import { Button, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
 import { Road } from "./road.js";
 
 const ALL = "All";
 const GROUPS = [ALL, "Flat", "Deep", "Points", "Solids"]; // of `catalog.scenes`
 
-export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, upload }) {
+export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close, upload }) {
   const own = observe({ wanted: "", group: ALL });
   const choose = (/** @type {string} */ name, /** @type {Event} */ { currentTarget }) => {
     history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
@@ -26,7 +26,7 @@ export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, u
     });
   };
   const Actions =
-    () => html`<div class="line grow end"><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
+    () => html`<div class="line grow end"><${Coming} /><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
     onInput=${(/** @type {Table} */ { target }) => {
       own.wanted = target.value;
     }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
@@ -49,11 +49,11 @@ export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, u
   return { View, Actions };
 }
 
-export function bookmarksPanel(/** @type {Table} */ { explorer, notify, open }) {
+export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }) {
   // `renamed`: the id of a bookmark whose name is a field; `dragged`: of one that is moved to another place
   const own = observe({ items: /** @type {Table[]} */ ([]), title: "", renamed: "", dragged: "" });
 
-  async function ask(/** @type {Table} */ message) {
+  async function ask(/** @type {Asked<Sent.Bookmark|Sent.BookmarksMessage>} */ message) {
     try {
       own.items = (await explorer.request(message)).items;
     } catch (error) {

@@ -9,7 +9,7 @@ import { effect, html, untracked } from "../html.js";
 import { views } from "../keys.js";
 import { watchSize } from "../stage.js";
 import { observe, SECOND } from "../state.js";
-import { Button, Knob, Segments } from "../ui.js";
+import { Button, Drawn, Knob, Segments } from "../ui.js";
 import { canFly, difference, offset } from "./flight.js";
 import { decimal } from "./scale.js";
 
@@ -20,6 +20,7 @@ const KINDS = [
 ];
 const SLOW_MS = 600; // after which the next Julia set is asked for, though this one is not drawn
 const REST_MS = 250; // after a move, before the places are compared
+const FIRST = 512; // pixels of the width of a picture that stands there first
 const LEAST = 0.2; // of the window, for either view
 const root = document.documentElement;
 
@@ -43,14 +44,16 @@ function isSame(/** @type {Table} */ { placed: one, size }, /** @type {Table} */
   );
 }
 
-export function secondView(/** @type {Table} */ { explorer, canvas, notify, julia: { middle } }) {
-  // `ring`: where the point of the Julia set lies, in CSS pixels; `dragged`: as long as it is moved
+export function secondView(/** @type {Context} */ { explorer, canvas, notify, julia: { middle } }) {
+  // `ring`: where the point of the Julia set lies, in CSS pixels; `dragged`: as long as it is moved; `first`: a small
+  // picture that stands there until one is drawn
   const own = observe({
     other: /** @type {Explorer|null} */ (null),
     kind: "free",
     cut: 0.5,
     ring: /** @type {number[]|null} */ (null),
     dragged: /** @type {number[]|null} */ (null),
+    first: /** @type {HTMLCanvasElement|null} */ (null),
   });
   let point = /** @type {string[]|null} */ (null); // of the Julia set
   let wanted = /** @type {Table|null} */ (null),
@@ -86,6 +89,11 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
         : { center: null };
     if (own.other || !told) return;
     point = told.center;
+    if (point)
+      explorer.julia({ at: where }, (/** @type {import("../decode.js").Message} */ preview) => {
+        if (own.other && !own.other.drawn) own.first = explorer.pixelsOf(preview);
+      });
+    else own.first = explorer.still(FIRST);
     make(kind, point ? juliaOf(point) : sceneOf(explorer));
   }
 
@@ -113,6 +121,7 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
     });
     attachGestures(other, made);
     views.set(made, other);
+    other.addEventListener("drawn", () => (own.first = null), { once: true });
     other.addEventListener("message", (/** @type {any} */ { detail }) =>
       notify(detail.text, detail.kind, detail),
     );
@@ -124,7 +133,7 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
   function close() {
     const { other } = own;
     if (!other) return false;
-    own.other = own.ring = wanted = null;
+    own.other = own.ring = own.first = wanted = null;
     watch?.disconnect();
     other.end();
     views.delete(other.stage.canvas);
@@ -322,7 +331,7 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
     const { other, kind } = own;
     if (!other) return null;
     const { placed, lost, drawn } = other;
-    return html`<${Line} /><div class="second-bar glass" role="group" aria-label="Second view">
+    return html`${own.first && html`<div class="second-first"><${Drawn} picture=${own.first} /></div>`}<${Line} /><div class="second-bar glass" role="group" aria-label="Second view">
         <${Segments} label="What the second view shows" choices=${KINDS.filter(([name]) => name !== "julia" || isMap())} value=${kind} put=${choose} />
         <${Button} label="Swap the two views" symbol="swap" bare kind="quiet" title="Swap the two views: panels act on the first one" disabled=${!placed} onClick=${swap} />
         <${Button} label="Close the second view" symbol="close" bare kind="quiet" onClick=${close} /></div>

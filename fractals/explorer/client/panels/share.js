@@ -44,7 +44,7 @@ export const Author = () =>
   ) =>
     html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
 
-export function sharePanel(/** @type {Table} */ { explorer, notify }) {
+export function sharePanel(/** @type {Context} */ { explorer, notify }) {
   const own = observe({ told: /** @type {Table} */ ({}) });
   const ask = () => {
     const { scene } = explorer; // the texts are shown as long as it is
@@ -137,7 +137,7 @@ const SIZES = [
   ["Phone", 1440, 3120],
 ];
 
-export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, open }) {
+export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, open }) {
   if (explorer.welcome?.export === false)
     return {
       View: () =>
@@ -166,14 +166,15 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
       ? own.format
       : "png";
   };
+  /** @returns {Asked<Sent.Export>} */
   const message = () => ({
     t: "export",
     size: own.size ?? seen(),
     supersampling: Number(own.samples),
-    format: format(),
+    format: /** @type {Sent.Export["format"]} */ (format()),
   });
 
-  async function estimate(/** @type {Table} */ asked) {
+  async function estimate(/** @type {Asked<Sent.Export>} */ asked) {
     const tell = (/** @type {string} */ text) => {
       if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text;
     };
@@ -211,6 +212,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     }
   }
 
+  /** @returns {Asked<Sent.Loupe>} */
   const loupe = () => {
     const at =
       own.at ??
@@ -248,7 +250,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
   /** The square on the picture that the loupe shows. */
   function Over() {
     if (!own.loupe || !explorer.placed) return null;
-    const { size, at, width } = loupe(),
+    const { size, at, width = LOUPE } = loupe(),
       ratio = canvas.clientWidth / canvas.width,
       side = Math.max(22, (width / size[0]) * canvas.clientWidth);
     const put = (/** @type {number[]} */ to) => {

@@ -8,7 +8,9 @@ const WIDTH = 320; // pixels of a kept picture
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /** What is laid over the picture: `ui.over` is {picture, title}, while a button or a key is held, or {picture, title, split}: beside the view, up to this share of the canvas. */
-export function snapshotsTool(/** @type {Table} */ { explorer, ui, notify }) {
+export function snapshotsTool(
+  /** @type {Pick<Context, "explorer"|"ui"|"notify">} */ { explorer, ui, notify },
+) {
   const own = observe({ stills: /** @type {Table} */ ({}) }); // pictures of snapshots in full size, by letter: in this page only
   const snapshots = () => kept.get("snapshots", []);
 

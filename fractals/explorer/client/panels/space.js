@@ -130,7 +130,7 @@ export function Lit(
 }
 
 /** Flights, the focus, and the fields of the camera. */
-export function spaceTool(/** @type {Table} */ { explorer, notify }) {
+export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { explorer, notify }) {
   const own = observe({ aiming: false, stick: /** @type {number[]|null} */ (null) }); // aiming: the next click is the focus
   let count = 0;
 

@@ -11,7 +11,7 @@ const SHEET = 12;
 const MOST = 24; // favorites
 const SAMPLES = 8; // of a palette between two others
 
-export function surprisePanel(/** @type {Table} */ { explorer, notify, open, close }) {
+export function surprisePanel(/** @type {Context} */ { explorer, notify, open, close }) {
   // `sheets`: all until now, the newest last; `at`: the one that is shown; `parents`: indices of favorites
   const own = observe({
     sheets: /** @type {Table[][]} */ ([]),
@@ -34,12 +34,16 @@ export function surprisePanel(/** @type {Table} */ { explorer, notify, open, clo
   ) {
     job?.cancel();
     const sheets = [...own.sheets.slice(0, own.at + 1), new Array(SHEET).fill(null)];
-    Object.assign(own, { sheets, at: sheets.length - 1, told: { share: 0, text } });
+    Object.assign(own, {
+      sheets,
+      at: sheets.length - 1,
+      told: { share: 0, text: `${text}: 0 of ${SHEET}` },
+    });
     const { at } = own;
     const mine = start((/** @type {number} */ index, /** @type {any} */ made) => {
       own.sheets = own.sheets.with(at, own.sheets[at].with(index, made));
       const count = own.sheets[at].filter(Boolean).length;
-      if (job === mine) own.told = { share: count / SHEET, text: `${count} of ${SHEET}` };
+      if (job === mine) own.told = { share: count / SHEET, text: `${text}: ${count} of ${SHEET}` };
     });
     job = mine;
     try {

@@ -1,10 +1,20 @@
 /** The transforms of a flame: triangles to drag on the picture, and fields of the one that is picked. */
 import { apply, compose, inverse } from "../frames.js";
 import { html } from "../html.js";
-import { cornersOf, dragged, FINAL, ORIGIN, transformsOf, UNIT, withTransform } from "../points.js";
+import {
+  cornersOf,
+  dragged,
+  FINAL,
+  fitting,
+  ORIGIN,
+  transformsOf,
+  UNIT,
+  withTransform,
+} from "../points.js";
 import { observe } from "../state.js";
-import { Button, Row, Section, Select, Slider, TextField, whileHeld, words } from "../ui.js";
+import { Button, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
 import { ANY } from "../written.js";
+import { AddVariation } from "./variations.js";
 
 const NAMES = ["Middle", "End of x", "End of y"],
   NUMBERS = ["a", "b", "c", "d", "e", "f"];
@@ -15,12 +25,14 @@ const NUDGE = 8,
 
 /** @param {{explorer: import("../explorer.js").Explorer, canvas: HTMLCanvasElement}} context */
 export function transformsTool({ explorer, canvas }) {
-  // `draft`: the map of the picked transform while its triangle is dragged
+  // `draft`: the map of the picked transform while its triangle is dragged; `fitted`: triangles have a scale of their own
   const own = observe({
     picked: /** @type {number|string} */ (0),
     draft: /** @type {number[]|null} */ (null),
+    fitted: false,
   });
-  let drags = 0;
+  let drags = 0,
+    held = /** @type {number[]|null} */ (null); // the scale of the triangles while one is dragged: it stays
   const formula = () =>
     typeof explorer.scene?.formula === "object"
       ? explorer.scene.formula
@@ -34,11 +46,29 @@ export function transformsTool({ explorer, canvas }) {
   const put = (/** @type {any} */ values, step = "") =>
     explorer.change({ formula: withTransform(formula(), known(), picked()[0], values) }, step);
 
-  /** Return the map from the plane to CSS pixels of the canvas. */
-  function onScreen() {
+  /** Return the map from the plane to CSS pixels of the canvas: the picture's. */
+  function pictured() {
     const ratio = canvas.clientWidth / canvas.width || 1,
       { placed, map } = explorer;
     return placed?.plane ? compose(compose(placed.plane, map), [ratio, 0, 0, ratio, 0, 0]) : null;
+  }
+  /** Return the map from the plane to CSS pixels of the canvas, in which the triangles are shown. */
+  function onScreen() {
+    const plane = pictured();
+    if (!plane || !own.fitted) return plane;
+    if (held) return held;
+    const corners = all().flatMap((/** @type {any[]} */ [, transform]) =>
+      cornersOf(transform.affine ?? UNIT).map((corner) => apply(plane, corner)),
+    );
+    const [left, top, right, bottom] = explorer.free ?? [0, 0, ...explorer.size],
+      ratio = canvas.clientWidth / canvas.width || 1;
+    return compose(
+      plane,
+      fitting(
+        corners,
+        [left, top, right, bottom].map((part) => part * ratio),
+      ),
+    );
   }
 
   function grab(
@@ -52,6 +82,7 @@ export function transformsTool({ explorer, canvas }) {
     if (!plane) return;
     const step = `gesture handle ${(drags += 1)}`;
     own.picked = key;
+    held = plane;
     const begun = affineOf(picked()),
       [at] = [apply(plane, cornersOf(begun)[corner])];
     const off = [event.clientX - at[0], event.clientY - at[1]];
@@ -70,6 +101,7 @@ export function transformsTool({ explorer, canvas }) {
       own.draft = last;
       const done = () => {
         own.draft = null;
+        held = null;
       };
       if (last === begun) done();
       else explorer.addEventListener("placed", done, { once: true });
@@ -115,12 +147,25 @@ export function transformsTool({ explorer, canvas }) {
       <text x=${corners[0][0]} y=${corners[0][1]}>${name}</text></g>`;
   }
 
+  /** Return the corners of the picture among triangles that have a scale of their own. */
+  function frameOf(/** @type {number[]} */ plane) {
+    const { clientWidth: width, clientHeight: height } = canvas,
+      back = compose(inverse(pictured() ?? plane), plane);
+    return [
+      [0, 0],
+      [width, 0],
+      [width, height],
+      [0, height],
+    ].map((corner) => apply(back, corner));
+  }
+
   /** The triangles over the picture. */
   function Handles() {
     const plane = explorer.placed && explorer.scene ? onScreen() : null;
     if (!plane || !all().length) return null;
     const sorted = [...all()].sort(([one]) => (one === picked()[0] ? 1 : -1));
-    return html`<svg class="handles" style=${{ translate: canvas.style.translate }}>${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
+    const shown = own.fitted && frameOf(plane);
+    return html`<svg class=${`handles${shown ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${shown && html`<polygon class="frame" points=${shown.map((corner) => corner.join()).join(" ")}><title>The picture</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
   }
 
   /** A slider whose drag is one step of undo. */
@@ -146,26 +191,14 @@ export function transformsTool({ explorer, canvas }) {
           ([other]) => other !== key && !other.startsWith(`${key}_`),
         ),
       );
-    const add = (/** @type {string} */ name) => {
-      const { parameters = {} } =
-        explorer.catalog.variations.find((/** @type {Table} */ each) => each.name === name) ?? {};
-      put({
-        variations: {
-          ...variations,
-          [name]: 0.5,
-          ...Object.fromEntries(
-            Object.entries(parameters).map(([key, value]) => [`${name}_${key}`, value]),
-          ),
-        },
-      });
-    };
     const isWeight = (/** @type {string} */ key) => names.includes(key.replace(/^(pre|post)_/, ""));
     return html`<${Section} title="Variations">${Object.entries(variations).map(
       ([key, value]) => html`<div key=${key} class="line">
         <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
         ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
     )}
-      <${Select} label="Add a variation" choices=${[["", "…"], ...names.filter((/** @type {string} */ name) => !(name in variations))]} value="" put=${(/** @type {string} */ name) => name && add(name)} /><//>`;
+<//><${AddVariation} explorer=${explorer} variations=${variations} put=${(/** @type {Table} */ given) => put({ variations: given })}
+        change=${(/** @type {Table} */ given) => ({ formula: withTransform(formula(), known(), picked()[0], { variations: given }) })} />`;
   }
 
   /** The fields of the panel. */
@@ -198,6 +231,7 @@ export function transformsTool({ explorer, canvas }) {
       html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
     return html`<${Section} title="Transforms">
         <p class="hint">Drag the triangles on the picture. With Shift a triangle turns and grows; arrow keys move a corner, too.</p>
+        <${Toggle} label="Fit the triangles into the window" about="Shows all triangles at a scale of their own, whatever part of the flame the picture shows. A frame stands for the picture." value=${own.fitted} put=${(/** @type {boolean} */ on) => (own.fitted = on)} />
         <div class="segments wrap" role="group" aria-label="Transforms">${all().map(
           (/** @type {any[]} */ [each, , name]) =>
             html`<${Button} key=${each} label=${name} aria-pressed=${String(each === key)} onClick=${() => {

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { doing, soonWords } from "../../../fractals/explorer/client/panels/status.js";
+
+test("the seconds until a picture is sharp are told in one number, and not below a second", () => {
+  assert.equal(soonWords(0.4), "");
+  assert.equal(soonWords(1), "1 s");
+  assert.equal(soonWords(11.2), "12 s");
+  assert.equal(soonWords(59.9), "60 s");
+  assert.equal(soonWords(61), "2 min");
+  assert.equal(soonWords(3599), "60 min");
+  assert.equal(soonWords(3601), "2 h");
+  assert.equal(soonWords(NaN), "");
+});
+
+test("work is told once a picture is late, and a picture that is exact at once", () => {
+  const drawing = doing({ connected: true, status: { what: "reference" } });
+  assert.equal(drawing.text, "Computing the reference orbit");
+  assert.ok(drawing.busy && drawing.wait > 0);
+  assert.equal(doing({ connected: true, status: { what: "exact", share: 0.5 } }).text, "Refining");
+  const exact = doing({ connected: true, drawn: { pass: "exact", max_iterations: 2985 } });
+  assert.deepEqual(exact, { text: "limit 2,985", busy: false, wait: 0 });
+  const flame = { pass: "finer", said: "quality 12 of 40" };
+  assert.equal(doing({ connected: true, drawn: flame }).text, "Refining · quality 12 of 40");
+  assert.equal(doing({ connected: false, drawn: flame }).text, "Not connected");
+});

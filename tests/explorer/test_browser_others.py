@@ -1,0 +1,179 @@
+"""The explorer's page and pages of pictures in Firefox and WebKit."""
+
+import io
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from support import browser as browsers
+from support import other_browsers
+
+import fractals
+
+pytestmark = [pytest.mark.browser]
+
+SIZE = (480, 360)
+NAMES = ("firefox", "webkit")
+PLACE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
+SCENE = {**PLACE, "color": {"palette": "hokusai"}, "image": {"supersampling": 1}}
+SHOWN = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
+    done([...new Uint8Array(await blob.arrayBuffer())])))"""
+FEW = 0.03  # samples near the border whose counts a fused multiply-add changes
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def page(request, tmp_path_factory):
+    """Return a page of Firefox, then of WebKit."""
+    if missing := other_browsers.missing(request.param):
+        pytest.skip(missing)
+    folder = tmp_path_factory.mktemp(request.param)
+    with other_browsers.launched(request.param, folder, SIZE) as made:
+        yield made
+
+
+class OtherTab(browsers.Explored):
+    """A page of the explorer in a browser without Playwright."""
+
+    def __init__(self, page, running, query=""):
+        self.page = page
+        page.goto(running.invitation())
+        if query:
+            page.goto(f"{running.url}/{query}")
+        self.until("window.explorer && explorer.placed")
+
+    @property
+    def problems(self):
+        return self.page.evaluate("window.problems")
+
+    def click(self, selector):
+        """Click the middle of the first element, once it is there, on top and at rest."""
+        self.until(f"document.querySelector({selector!r})")
+        deadline = time.monotonic() + browsers.PATIENCE
+        before, where = None, self.middle(selector)
+        while not where or where != before:
+            assert time.monotonic() < deadline, f"{selector} is covered, or moves"
+            before, where = where, self.middle(selector)
+        self.page.click(*where)
+
+    def middle(self, selector):
+        """Return where an element is; null where another one lies above it."""
+        return self.run(
+            """(selector) => {
+                const found = document.querySelector(selector);
+                found.scrollIntoView({ block: "center" });
+                const { x, y, width, height } = found.getBoundingClientRect();
+                const middle = [x + width / 2, y + height / 2].map(Math.round);
+                return found.contains(document.elementFromPoint(...middle)) ? middle : null;
+            }""",
+            selector,
+        )
+
+
+@pytest.mark.parametrize("query", ["?plain", "?webgl"])
+def test_the_canvas_has_the_pixels_of_render_after_each_move(page, server, query):
+    tab = OtherTab(page, server.running, query)
+    tab.open(SCENE)
+    first = tab.assert_exact()
+    assert first["image"]["size"] == tab.run("explorer.size")
+    page.wheel(200, 150, -110)
+    wheeled = tab.assert_exact()
+    assert float(wheeled["view"]["width"]) < float(first["view"]["width"])
+    page.drag((200, 150), (260, 120))
+    dragged = tab.assert_exact()
+    assert dragged["view"]["center"] != wheeled["view"]["center"]
+    assert dragged["view"]["width"] == wheeled["view"]["width"]
+    page.press("ArrowLeft")
+    assert tab.assert_exact()["view"]["center"] != dragged["view"]["center"]
+    tab.run("explorer.undo(), explorer.undo(), explorer.undo()")
+    tab.settle()
+    tab.until(f"explorer.scene.view.width === {first['view']['width']!r}")
+    assert tab.assert_exact()["view"] == first["view"]
+
+
+def test_the_page_takes_the_canvas_that_costs_less(page, server):
+    # No browser of a test machine has a graphics card, and WebKit tells no name of its renderer.
+    tab = OtherTab(page, server.running)
+    assert tab.run("explorer.stage.renderer.values") is False
+    tab.open(SCENE)
+    tab.assert_exact()
+
+
+def test_panels_open_a_scene_and_change_its_colors(page, server):
+    tab = OtherTab(page, server.running)
+    tab.open(SCENE)
+    page.press("c")
+    tab.click('.panel .strip-button[title="Ember"]')
+    tab.until("explorer.settled && explorer.scene.color.palette === 'ember'")
+    tab.assert_exact()
+    page.press("g")
+    tab.click('.panel .card:has([data-src$="/scene/seahorse"], [src$="/scene/seahorse"])')
+    tab.until("explorer.settled && explorer.scene.title === 'Seahorse valley'")
+    tab.run("history.back()")
+    tab.until("explorer.settled && explorer.scene.color.palette === 'ember'")
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """Return the path of a page that draws."""
+    path = tmp_path_factory.mktemp("page") / "sea.html"
+    fractals.render_to(path, "seahorse", size=(96, 64), supersampling=1, device="cpu")
+    return path
+
+
+class Picture(browsers.Explored):
+    """A page of a picture in a browser without Playwright."""
+
+    def __init__(self, page, path):
+        self.page = page
+        page.goto(path.as_uri())
+        self.until("window.viewer")
+
+    @property
+    def problems(self):
+        return self.page.evaluate("window.problems")
+
+    def seen(self):
+        """Return the picture that is shown, once it is drawn."""
+        self.until("viewer.settled")
+        data = bytes(self.run(SHOWN))
+        return np.array(Image.open(io.BytesIO(data)).convert("RGB"))
+
+    def limit(self):
+        return self.run("viewer.job({ layer: viewer.layers[0], i: 0, j: 0, step: 1, n: 1 }).limit")
+
+    def expected(self):
+        """Return what `render` draws of the place that is shown."""
+        center, pixel, size = self.run(
+            "[viewer.shown.center, viewer.shown.pixel, [viewer.canvas.width, viewer.canvas.height]]"
+        )
+        place = {"center": tuple(map(repr, center)), "width": repr(pixel * size[0])}
+        keys = {"size": size, "supersampling": 1, "max_iterations": self.limit()}
+        return fractals.render("seahorse", **place, **keys, device="cpu").pixels
+
+
+def share_apart(one, other):
+    return (abs(one.astype(int) - other).max(2) > 8).mean()
+
+
+def test_a_page_draws_each_place_like_render(page, live):
+    shown = Picture(page, live)
+    first = shown.seen()
+    assert share_apart(first, shown.expected()) < FEW
+    for _ in range(3):
+        page.press("+")
+    page.drag((200, 150), (260, 120))
+    moved = shown.seen()
+    assert shown.run("viewer.place.width") < 0.0065 / 3
+    assert share_apart(moved, shown.expected()) < FEW
+
+
+def test_a_page_of_one_picture_says_where_it_ends(page, tmp_path):
+    path, said = tmp_path / "a.html", []
+    keys = {"size": (96, 64), "supersampling": 1, "coloring": "rank"}
+    fractals.render_to(path, "seahorse", **keys, device="cpu", on_message=said.append)
+    shown = Picture(page, path)
+    for _ in range(6):
+        page.press("+")
+    note = "document.getElementById('note').textContent"
+    shown.until(f"{note}.includes('This page holds one picture of 96 x 64 pixels')")
