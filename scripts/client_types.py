@@ -9,7 +9,8 @@ the server does not know is an error of `.ci/run javascript`. After a change of 
 from pathlib import Path
 from typing import Any
 
-from fractals.explorer.protocol import MESSAGES
+from fractals.explorer.protocol import KINDS
+from fractals.tools.schema import schema_of
 
 FILE = Path(__file__).parents[1] / ".ci" / "messages.d.ts"
 PLAIN = {
@@ -50,10 +51,13 @@ def type_of(schema: dict[str, Any]) -> str:
 
 def text() -> str:
     """Return the file."""
-    schema = MESSAGES.json_schema()
-    sent = sorted(each.rpartition("/")[2] for each in schema["discriminator"]["mapping"].values())
+    sent = sorted(kind.__name__ for kind in KINDS.values())
+    tables: dict[str, Any] = {}
+    for kind in KINDS.values():
+        schema = schema_of(kind)
+        tables |= {**schema.pop("$defs"), kind.__name__: schema}
     lines = [HEAD]
-    for name, each in sorted(schema["$defs"].items()):
+    for name, each in sorted(tables.items()):
         about = each.get("description", "").splitlines()[0]
         lines.append(f"  /** {about} */\n  interface {name} {{")
         for key, kind in each["properties"].items():

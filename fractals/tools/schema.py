@@ -62,13 +62,15 @@ def _type(hint: Any, limits: Mapping[str, Any], defs: Schema) -> Schema:
     if base is dict:
         more = inner[1] is Any or _type(inner[1], {}, defs)
         schema = {"additionalProperties": more, "type": "object"}
-    elif base is tuple and inner[-1] is ...:
+    elif base is list or (base is tuple and inner[-1] is ...):
         schema = {"items": _type(inner[0], {}, defs), "type": "array"}
     elif base is tuple:
         parts, count = [_type(each, {}, defs) for each in inner], len(inner)
         schema = {"maxItems": count, "minItems": count, "prefixItems": parts, "type": "array"}
     elif hint is NoneType:
         return {"type": "null"}
+    elif hint is Any:
+        return {}
     elif hint in NAMES:
         schema = {"type": NAMES[hint]}
     else:
