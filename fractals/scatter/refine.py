@@ -24,6 +24,7 @@ from fractals.errors import OptionError
 from fractals.rendering.families import Refined
 from fractals.rendering.options import RenderOptions
 from fractals.scatter.buddhabrot import Buddhabrot
+from fractals.scatter.enough import with_enough
 from fractals.scatter.plan import (
     CHUNK,
     SAMPLES,
@@ -131,15 +132,19 @@ class ScatterRefinement:
 
     def pictures(self) -> Iterator[Refined | None]:
         """Yield pictures, the last one exact, and None after each block of chunks."""
-        player, own, other = self._player, self._own, self._other
+        player, watch = self._player, self._options.on_progress
         assert player
-        plan, watch = player.plan, self._options.on_progress
-        if shown := other or own:
-            if (step := _step(plan)) > 1:
+        if shown := self._other or self._own:
+            if (step := _step(player.plan)) > 1:
                 yield self._of_small(player, shown, step)
-            yield self._of_all(player, shown)
         else:
             yield self._first(player)
+        player.plan = plan = with_enough(player).plan
+        if self._own and self._own.hits.chunks > plan.chunks:  # of a display that asks for more
+            self._own, self._other = None, replace(self._own, going=None)
+        own, other = self._own, self._other
+        if shown:
+            yield self._of_all(player, shown)
         hits = own.hits if own else plan.no_hits()
         counter, base = own.going if own and own.going else (player.counter(), own)
         if own:
@@ -255,6 +260,8 @@ def _binned(sums: NDArray[Any], margin: int, side: int) -> NDArray[Any]:
 def _said(plan: ScatterPlan, samples: int) -> str:
     """Return how far the sums are."""
     whole = points_of(plan.scene)
+    if plan.enough:
+        whole = float(f"{plan.samples / math.prod(plan.scene.image.size):.2g}")
     reached = min(whole, samples / math.prod(plan.scene.image.size))
     if reached >= whole:
         return f"quality {whole:g}"
