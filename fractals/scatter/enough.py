@@ -44,12 +44,8 @@ def with_enough(player: Player) -> Player:
         return player
     found = enough_of(Player(look, player.backend, player.data()), noise)
     points = found * Fraction(most) * math.prod(plan.scene.image.size)
-    return Player(
-        replace(plan, enough=math.ceil(points / CHUNK)),
-        player.backend,
-        player.data(),
-        player.moments,
-    )
+    plan = replace(plan, enough=math.ceil(points / CHUNK))
+    return Player(plan, player.backend, player.data(), player.moments)
 
 
 def look_at(plan: ScatterPlan) -> ScatterPlan | None:
@@ -86,7 +82,7 @@ def lit_of(plan: ScatterPlan, hits: Hits) -> NDArray[np.bool_]:
     m, step = hits.margin, plan.step
     (width, height), rows, columns = plan.scene.image.size, *plan.shape
     count = hits.count[m : rows - m, m : columns - m].reshape(height, step, width, step)
-    lit: NDArray[np.bool_] = count.any(axis=(1, 3))
+    lit: NDArray[np.bool_] = np.asarray(count.any(axis=(1, 3)))
     return lit
 
 

@@ -140,9 +140,11 @@ class ScatterRefinement:
         else:
             yield self._first(player)
         player.plan = plan = with_enough(player).plan
-        if self._own and self._own.hits.chunks > plan.chunks:  # of a display that asks for more
-            self._own, self._other = None, replace(self._own, going=None)
-        own, other = self._own, self._other
+        own = self._own
+        if own and own.hits.chunks > plan.chunks:  # of a display that asks for more
+            self._other = replace(own, going=None)
+            own = self._own = None
+        other = self._other
         if shown:
             yield self._of_all(player, shown)
         hits = own.hits if own else plan.no_hits()

@@ -39,7 +39,7 @@ BLOCK = 32  # rows and columns for which the estimate knows one longest reach
 EXACT = 100  # hits up to which each number of hits has a spread of its own
 LARGEST = 8.0  # sRGB value of light that is developed: about 140 times as bright as white
 # The points of an orbit come in bunches, so as many hits tell less. Of powers from 0.5 to 1, this
-# had the least mean square error beside 64 times the orbits, and kept thin lines (benchmarks/LOG.md).
+# had the least error beside 64 times the orbits, and kept thin lines (benchmarks/LOG.md).
 BUNCHED = 0.625
 FINER = 1.05  # the ratio of two numbers of hits with another spread, beyond that
 SHOWN_SIDE = 32  # rows that a thread shows at once
