@@ -25,8 +25,8 @@ from fractals.rendering.stores.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.scene.space import part_of
 from fractals.space.enough import Filling
-from fractals.space.passes import channels_of
-from fractals.space.plan import Seen, SolidPlan, make_solid_plan, numbers_of, samples_of
+from fractals.space.passes import channels_of, numbers_in
+from fractals.space.plan import Seen, SolidPlan, make_solid_plan, samples_of
 from fractals.space.store import (
     KIND,
     LightAdder,
@@ -306,7 +306,7 @@ class Solids(Family):
         check_output(path, overwrite)
         tracing = open_tracing(scene, options)
         width, height = scene.image.size
-        light = np.empty((height, width, numbers_of(scene)), tracing.backend.real)
+        light = np.empty((height, width, numbers_in(scene)), tracing.backend.real)
         for rows, part in bands(tracing, options, stages, light=True):
             light[rows.start : rows.stop] = part
         channels = channels_of(tracing, light)
@@ -434,7 +434,7 @@ def bands(
         if (found := kept.load(name) if kept else None) and "pixels" in found:
             yield rows, found["pixels"]
             continue
-        numbers = numbers_of(plan.scene) if light else tracing.numbers
+        numbers = numbers_in(plan.scene) if light else tracing.numbers
         sums = np.zeros((len(rows), width, numbers), np.int64)
         tracing.fill(sums, rows, within(options.on_progress, top, len(rows), height))
         stages.lap("iterate")

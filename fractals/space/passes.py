@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.scene.model import Scene
 from fractals.space import march
-from fractals.space.light import HAZE, NOWHERE
+from fractals.space.light import HAZE, NOWHERE, PASSES, SHARES
 from fractals.space.plan import sources_of
 from fractals.space.trace import Tracing
 
@@ -21,11 +22,16 @@ SURFACE = (
 PARTS = {"sun": (0,), "sky": (1, 2, 3), "emission": (4,)}
 
 
+def numbers_in(scene: Scene) -> int:
+    """Return how many numbers a pixel's sums have for an EXR: with passes where it is relit."""
+    return 3 + (SHARES + PASSES) * scene.light.relight
+
+
 def channels_of(tracing: Tracing, light: NDArray[Any]) -> Planes:
     """Return the channels of a picture: arrays of float32, shape (rows, columns).
 
-    `light`: as of `Tracing.light`: red, green and blue, and the shares of sources where they are
-    kept.
+    `light`: as of `Tracing.light`: red, green and blue, and the shares of sources and the passes
+    where they are kept.
     """
     guides = tracing.guides()
     found = dict(zip(LIGHT, np.moveaxis(light[..., :3], -1, 0), strict=True))
@@ -43,13 +49,18 @@ def channels_of(tracing: Tracing, light: NDArray[Any]) -> Planes:
 def parts_of(tracing: Tracing, shares: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
     """Return the light of sun, sky and emission, which add up to that of the picture.
 
-    `shares`: of the sources, shape (rows, columns, SHARES), or of no number: none were kept.
+    Besides, the sun's light on what is seen first (direct), and that which a shadow keeps from it.
+    `shares`: of the sources, and the passes, shape (rows, columns, SHARES + PASSES), or of no
+    number: none were kept.
     """
     if not shares.shape[2]:
         return {}
     sources = sources_of(tracing.plan.scene) * tracing.developer.exposure
-    by_source = shares.reshape(*shares.shape[:2], *sources.shape) * sources
-    return {name: by_source[..., list(rows), :].sum(axis=2) for name, rows in PARTS.items()}
+    by_source = shares[..., :SHARES].reshape(*shares.shape[:2], *sources.shape) * sources
+    found = {name: by_source[..., list(rows), :].sum(axis=2) for name, rows in PARTS.items()}
+    found["direct"] = shares[..., SHARES : SHARES + 3] * sources[0]
+    found["shadow"] = shares[..., SHARES + 3 :] * sources[0]
+    return found
 
 
 def places_at(tracing: Tracing, depth: NDArray[np.float64]) -> NDArray[np.float64]:

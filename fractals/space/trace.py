@@ -340,6 +340,8 @@ class Tracing:
         if not self._moved:
             self._moved = [moved(backend, instant) for instant in self._moments]
         shared, guided = numbers == 3 + lights.SHARES, numbers == 3 + lights.GUIDES
+        if numbers == 3 + lights.SHARES + lights.PASSES:
+            shared = 2
         run = backend.compile(lights.make_body, self.plan.solid.walk, shared, guided)
         on_device, where = backend.to_device(sums), backend.to_device(places)
         for moment, first, samples in self._shared(self._moved, piece):
