@@ -497,7 +497,7 @@ class Totals(NamedTuple):
         """Return the totals of a picture that is counted whole."""
         m, (rows, columns) = hits.margin, hits.sums.shape[:2]
         inner = hits.sums[m : rows - m, m : columns - m]
-        return cls(inner.reshape(-1, 4).sum(axis=0), int(hits.count.sum()), hits.hits)
+        return cls(inner.sum(axis=(0, 1)), int(hits.count.sum()), hits.hits)
 
 
 class Exposure(NamedTuple):
