@@ -113,6 +113,16 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "is a pair: left and right side by side, of a panorama one above the other.",
         (),
     ),
+    "eye": (
+        "Left or right: that eye's picture alone, of which size is the size; its pixels are those "
+        "of the pair.",
+        ("both", "left", "right"),
+    ),
+    "whole": (
+        "Draw a part of a larger picture, with its pixels: WIDTHxHEIGHT+X+Y, the size of the whole"
+        " and where the part's upper left corner is; size is that of the part.",
+        (),
+    ),
     "roll": ("Turn the camera clockwise, in degrees.", ()),
     "lens": ("Radius of the camera's lens, as a share of the distance that is sharp.", ()),
     "focus": (

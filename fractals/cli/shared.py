@@ -185,6 +185,7 @@ camera_options = together(
         {
             **of(AS_MODEL, "--position X,Y,Z", "--target X,Y,Z", "--field DEGREES"),
             **of(AS_MODEL, "--roll DEGREES", "--panorama/--no-panorama", "--stereo SHARE"),
+            **of(AS_MODEL, "--eye EYE", "--whole WIDTHxHEIGHT+X+Y"),
             **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key"),
             **of(AS_MODEL, "--ray-step SHARE"),
         },

@@ -44,8 +44,16 @@ class Developer:
         Whether pixels depend on others: the light of the whole picture is needed then.
     """
 
-    def __init__(self, backend: Backend, scene: Scene) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        scene: Scene,
+        whole: tuple[int, int] | None = None,
+        corner: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Compile what develops; `whole`, `corner`: the picture is a part, which begins there."""
         self._backend, self._scene, own = backend, scene, scene.develop
+        self._whole, self._corner = whole or scene.image.size, corner
         self.exposure, curve = own.usual(scene.family)
         self.glows = own.bloom > 0
         self._dtype = scene.image.dtype
@@ -62,12 +70,13 @@ class Developer:
         """Return where pixels are, for light of a type."""
         name = np.dtype(real).name
         if name not in self._numbers:
-            width, height = self._scene.image.size
+            width, height = self._whole
             own, x, y = self._scene.develop, width / 2, height / 2
             white = 255 if self._dtype.itemsize == 1 else 65535
             numbers = [x, y, 1 / math.hypot(x, y), own.vignette, own.grain, white]
             self._numbers[name] = self._backend.to_device(np.array(numbers, real))
-        return Development(np.int32(left), np.int32(top), self._numbers[name])
+        column, row = self._corner
+        return Development(np.int32(left + column), np.int32(top + row), self._numbers[name])
 
     def on_device(self, light: Any, left: int, top: int) -> Any:
         """Return the pixels of a part of the picture, on the device, without a glow."""

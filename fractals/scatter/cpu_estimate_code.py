@@ -16,11 +16,15 @@ def make_estimate_body(target):
     real = target.real
 
     def give(out, red, green, blue, density, weights, reach, x, y, top, until):
-        first, end = max(0, x - reach), min(out.shape[1], x + reach + 1)
+        wide = 0  # how far the disc goes in a row: beyond it weights are 0, and add nothing
         for j in range(max(top, y - reach), min(until, y + reach + 1)):
             down = y - j
             line, square = out[j], down * down
-            for i in range(first, end):
+            while wide < reach and weights[square + (wide + 1) * (wide + 1)] > real(0):
+                wide += 1
+            while wide > 0 and not weights[square + wide * wide] > real(0):
+                wide -= 1
+            for i in range(max(0, x - wide), min(out.shape[1], x + wide + 1)):
                 weight = weights[square + (i - x) * (i - x)]
                 line[i, 0] = fma(weight, red, line[i, 0])
                 line[i, 1] = fma(weight, green, line[i, 1])

@@ -183,9 +183,12 @@ class Machine:
         """Return the sums in order of rows, shape (rows, columns, 4)."""
         down, across = self._tiles
         side = 1 << SIDE_BITS
-        found = np.zeros((down, side, across, side, 4), np.int64)
-        for each in (self._sums.small, self._sums.large):
-            if len(each):
-                found += each.reshape(down, across, side, side, 4).swapaxes(1, 2)
+        small, large = (
+            each.reshape(-1, across, side, side, 4).swapaxes(1, 2)
+            for each in (self._sums.small, self._sums.large)
+        )
+        found = small.astype(np.int64, "C")  # a sum with zeros would touch their memory twice
+        if len(large):
+            found += large
         rows, columns = self._shape
         return found.reshape(down * side, across * side, 4)[:rows, :columns]

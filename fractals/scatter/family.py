@@ -16,6 +16,8 @@ from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.stores.compute_store import Computed
 from fractals.rendering.stores.sums import Play, SumStore, compute_sums_to, play_here
 from fractals.scatter.buddhabrot import SUMS
+from fractals.scatter.enough import KIND as OF_ENOUGH
+from fractals.scatter.enough import with_enough
 from fractals.scatter.plan import Hits, ScatterPlan, make_scatter_plan, points_of
 from fractals.scatter.play import Player, open_player, room_of
 from fractals.scatter.refine import ScatterRefinement
@@ -54,12 +56,12 @@ class Scatterer(Family):
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         stages = Stages()
-        player = open_player(scene, options, "pixels")
+        player = with_enough(open_player(scene, options, "pixels"))
         return draw_image(player, options, stages, watched(options.watch))
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame: each scene plays its share of the frame's points."""
-        stages, player = Stages(), open_player(scenes[0], options, "pixels")
+        stages, player = Stages(), with_enough(open_player(scenes[0], options, "pixels"))
         found = [player.plan.moment(scene) for scene in scenes[1:]]
         moments = [moment for moment in found if moment]
         if len(moments) == len(found):
@@ -93,13 +95,13 @@ class Scatterer(Family):
                 from fractals.scatter.show import bands_by
 
                 named, play = check_poster(path, target, False), bands_by(cluster, options)
-                player = open_player(scene, options, "bands")
+                player = with_enough(open_player(scene, options, "bands"))
                 with target.open() as file:
                     return Rendered(**write_bands(file, player, options, stages, named, play))
             return render_by(cluster, path, target, scene, options, self)
         if not target.streams:
             return written_to(target, self.render(scene, options), options)
-        player = open_player(scene, options, "bands")
+        player = with_enough(open_player(scene, options, "bands"))
         with target.open() as file:
             beside = Path(path) if isinstance(path, str | Path) else None
             looked_at = watched(options.watch)
@@ -111,7 +113,7 @@ class Scatterer(Family):
 
         stages, watch = Stages(), options.watch
         assert watch
-        player = open_player(scene, options, "raw")  # in one piece
+        player = with_enough(open_player(scene, options, "raw"))  # in one piece
         plan = player.plan
         depends = {"scene": scene.to_toml(), "precision": plan.precision, "sums": SUMS}
 
@@ -151,7 +153,7 @@ class Scatterer(Family):
 
     def compute(self, scene: Scene, options: RenderOptions) -> Hits:
         """Count the hits of a picture."""
-        player = open_player(scene, options)
+        player = with_enough(open_player(scene, options))
         return player.play(player.plan.no_hits(), player.plan.chunks, options.on_progress)
 
     def compute_to(
@@ -163,7 +165,7 @@ class Scatterer(Family):
             from fractals.rendering.cluster.sums import played_by
 
             play = played_by(store_options.cluster)
-        return compute_sums_to(path, scene, options, store_options, KIND, play)
+        return compute_sums_to(path, scene, options, store_options, OF_ENOUGH, play)
 
     def load(self, path: Path) -> Hits:
         """Return the hits of a store."""

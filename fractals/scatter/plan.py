@@ -130,6 +130,7 @@ class ScatterPlan:
     reserve: int = 0  # least margin: that of a store
     band: int = 0  # rows of the picture that are drawn at once; 0: all
     rows: range | None = None  # of the picture, where this is the plan of a band
+    enough: int = 0  # chunks, where a look found how many are enough (`fractals.scatter.enough`)
 
     @property
     def method(self) -> str:
@@ -287,9 +288,10 @@ class ScatterPlan:
 
     @property
     def chunks(self) -> int:
-        """Return how many chunks give the scene's quality."""
+        """Return how many chunks give the scene's quality: at most, where no look was taken."""
         points = points_of(self.scene) * math.prod(self.scene.image.size)
-        return max(1, math.ceil(points / (CHUNK * self.steps)))
+        most = max(1, math.ceil(points / (CHUNK * self.steps)))
+        return min(most, self.enough or most)
 
     @property
     def fuse(self) -> int:
@@ -495,7 +497,7 @@ class Totals(NamedTuple):
         """Return the totals of a picture that is counted whole."""
         m, (rows, columns) = hits.margin, hits.sums.shape[:2]
         inner = hits.sums[m : rows - m, m : columns - m]
-        return cls(inner.reshape(-1, 4).sum(axis=0), int(hits.count.sum()), hits.hits)
+        return cls(inner.sum(axis=(0, 1)), int(hits.count.sum()), hits.hits)
 
 
 class Exposure(NamedTuple):
@@ -564,6 +566,13 @@ class Hits(PictureSums):
         if self.orbits:
             return {"orbits": self.samples, "points_in_view": self.hits}
         return {"points": self.samples, "in_view": float(f"{self.share:.4g}")}
+
+    def answers(self, plan: ScatterPlan) -> bool:
+        """Tell whether a plan asks for these hits, and not for fewer."""
+        quality = plan.scene.scatter.quality
+        if self.orbits and isinstance(quality, str):  # as many orbits as a picture needs
+            return self.scene.scatter.quality == quality
+        return self.samples == plan.samples
 
     @property
     def orbits(self) -> bool:

@@ -199,7 +199,8 @@ class Player:
         counter = self.counter()
         counter.add(range(before.chunks * CHUNK, last * CHUNK), progress)
         sums, hits = counter.found()
-        sums += before.sums
+        if before.chunks:  # zeros take memory as soon as they are read
+            sums += before.sums
         return self.plan.hits(sums, last, before.hits + hits)
 
     def counter(self) -> "Counter":

@@ -24,6 +24,7 @@ from fractals.errors import OptionError
 from fractals.rendering.families import Refined
 from fractals.rendering.options import RenderOptions
 from fractals.scatter.buddhabrot import Buddhabrot
+from fractals.scatter.enough import with_enough
 from fractals.scatter.plan import (
     CHUNK,
     SAMPLES,
@@ -133,15 +134,21 @@ class ScatterRefinement:
 
     def pictures(self) -> Iterator[Refined | None]:
         """Yield pictures, the last one exact, and None after each block of chunks."""
-        player, own, other = self._player, self._own, self._other
+        player, watch = self._player, self._options.on_progress
         assert player
-        plan, watch = player.plan, self._options.on_progress
-        if shown := other or own:
-            if (step := _step(plan)) > 1:
+        if shown := self._other or self._own:
+            if (step := _step(player.plan)) > 1:
                 yield self._of_small(player, shown, step)
-            yield self._of_all(player, shown)
         else:
             yield self._first(player)
+        player.plan = plan = with_enough(player).plan
+        own = self._own
+        if own and own.hits.chunks > plan.chunks:  # of a display that asks for more
+            self._other = replace(own, going=None)
+            own = self._own = None
+        other = self._other
+        if shown:
+            yield self._of_all(player, shown)
         hits = own.hits if own else plan.no_hits()
         counter, base = own.going if own and own.going else (player.counter(), own)
         if own:
@@ -248,6 +255,8 @@ def _colored(
 def _said(plan: ScatterPlan, samples: int) -> str:
     """Return how far the sums are."""
     whole = points_of(plan.scene)
+    if plan.enough:
+        whole = float(f"{plan.samples / math.prod(plan.scene.image.size):.2g}")
     reached = min(whole, samples / math.prod(plan.scene.image.size))
     if reached >= whole:
         return f"quality {whole:g}"

@@ -1,6 +1,7 @@
 """Stores of scatter images: sums of the hits of chunks; see `fractals.rendering.stores.sums`."""
 
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -116,19 +117,27 @@ def _open(scene: Scene, options: RenderOptions) -> HitAdder:
     return HitAdder(open_player(scene, options))
 
 
-def _resume(store: SumStore, adder: HitAdder) -> tuple[HitAdder, Hits]:
+def resume(
+    store: SumStore, adder: HitAdder, enough: Callable[[Player], Player] = lambda player: player
+) -> tuple[HitAdder, Hits]:
     """Return what goes on with a store, and its hits.
 
-    The store keeps the display that it was begun with, and the higher quality.
+    The store keeps the display that it was begun with, and the quality of more points. `enough`
+    returns what plays as many as a picture needs.
     """
     hits: Hits = store.load()
     check_hits(hits, adder.plan, f"'{store.name}' is there, of another scene", ANOTHER)
     check_program(store)
     check_sums(store, _sums_version(adder.plan))
-    scene, quality = store.scene, points_of(adder.plan.scene)
-    if quality > points_of(scene):
-        scene = scene.replace(quality=quality)
-    player = Player(replace(adder.plan, scene=scene.unframed()), adder.player.backend)
+    scene, asked = store.scene, adder.plan
+    begun = replace(asked, scene=scene.unframed(), enough=0)
+    player = enough(Player(begun, adder.player.backend))
+    theirs = player.plan
+    if (asked.chunks, points_of(asked.scene)) > (theirs.chunks, points_of(theirs.scene)):
+        scene = scene.replace(quality=asked.scene.scatter.quality)
+        player = Player(replace(asked, scene=scene.unframed()), adder.player.backend)
+    if player.plan.enough:  # with another display, fewer may be enough than there are
+        player.plan = replace(player.plan, enough=max(player.plan.chunks, hits.chunks))
     return _reopen(HitAdder(player), store.numbers), replace(hits, scene=scene)
 
 
@@ -153,7 +162,7 @@ KIND = SumKind(
     _shape,
     _hits,
     _open,
-    _resume,
+    resume,
     _reopen,
     _sums_version,
 )

@@ -93,6 +93,8 @@ class SceneKeywords(SceneTables, total=False):
     field: SupportsFloat
     panorama: bool
     stereo: SupportsFloat
+    eye: Literal["both", "left", "right"]
+    whole: str | None
     roll: SupportsFloat
     lens: SupportsFloat
     focus: SupportsFloat | None

@@ -1,8 +1,11 @@
 """Tables of a picture in space: Camera, Light and Relief."""
 
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Literal, NamedTuple
 
+from fractals.errors import shown
 from fractals.scene.checks import After, Before, entry
+from fractals.scene.numbers import MAX_SIDE
 from fractals.scene.picture import (
     LARGEST,
     ColorText,
@@ -15,6 +18,7 @@ from fractals.scene.picture import (
 from fractals.scene.table import Table
 
 MOST_SAMPLES = 1_000_000
+PART = re.compile(r"([0-9]{1,9})[xX×]([0-9]{1,9})\+([0-9]{1,9})\+([0-9]{1,9})")
 
 
 def _direction(place: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -39,6 +43,30 @@ Paths = auto_or(
     lambda x: 1 <= x <= MOST_SAMPLES and x.is_integer(), f"a whole number from 1 to {MOST_SAMPLES}"
 )
 Direction = Annotated[Triple, Before(listed_numbers), After(_direction)]
+
+
+class WholePart(NamedTuple):
+    """Where a picture lies in a larger one, in pixels."""
+
+    width: int  # of the larger one
+    height: int
+    column: int  # of the larger one, that is the picture's first
+    row: int
+
+
+def part_of(text: str) -> WholePart:
+    """Return the numbers of a text such as 3840x2160+1920+0; another text is a `ValueError`."""
+    if not (found := PART.fullmatch(text.strip())):
+        raise ValueError(f"'{shown(text, 40)}' is not WIDTHxHEIGHT+X+Y, such as 3840x2160+1920+0")
+    part = WholePart(*map(int, found.groups()))
+    if not all(1 <= side <= MAX_SIDE for side in part[:2]):
+        raise ValueError(f"'{shown(text, 40)}': a side is not from 1 to {MAX_SIDE}")
+    return part
+
+
+def _whole(text: str) -> str:
+    width, height, column, row = part_of(text)
+    return f"{width}x{height}+{column}+{row}"
 
 
 class Camera(Table):
@@ -66,6 +94,16 @@ class Camera(Table):
         le=1,
         description="distance between two eyes, as a share of the distance that is sharp; above 0 "
         "the picture is a pair: left and right side by side, of a panorama one above the other",
+    )
+    eye: Literal["both", "left", "right"] = entry(
+        default="both",
+        description="left or right: that eye's picture alone, of which size is the size; its "
+        "pixels are those of the pair",
+    )
+    whole: Annotated[str, After(_whole)] | None = entry(
+        default=None,
+        description="draw a part of a larger picture, with its pixels: WIDTHxHEIGHT+X+Y, the size "
+        "of the whole and where the part's upper left corner is; size is that of the part",
     )
     roll: float = entry(
         default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"

@@ -104,7 +104,7 @@ def sharp_at(scene: Scene, column: float, row: float) -> float | None:
         return None
     plan = bare_plan(scene)
     width, height = plan.eye_size
-    column %= width
+    column, row = (column + plan.corner[0]) % width, row + plan.corner[1]
     ahead, right, up = axes_of(scene.camera, plan.solid)
     x, y = (column - width / 2) * plan.pixel, (height / 2 - row) * plan.pixel
     sight = unit(ahead + x * right + y * up)

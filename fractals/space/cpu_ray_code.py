@@ -47,10 +47,12 @@ from fractals.space.cpu_ray_lists import (
 )
 from fractals.space.light import AWAY as FROM_SURFACE
 from fractals.space.light import (
+    DIRECT,
     EMISSION,
     GLOSS,
     NEAR,
     OPEN,
+    SHADOW,
     SUNLIGHT,
     WIDER,
 )
@@ -328,8 +330,9 @@ def make_body(target, shared, guided):
                 count += 1
         return count
 
-    def shine(rays, own, ids, count, gloss, light, sums):
+    def shine(rays, own, ids, count, bounce, light, sums):
         """Give the sun's light to what is not in the shadow."""
+        gloss = light[GLOSS] if bounce == 0 else real(0)
         sun = three(light, SUNLIGHT)
         for k in range(count):
             if not rays[HITS, k] > real(0):
@@ -339,6 +342,13 @@ def make_body(target, shared, guided):
                 give(own, ids[0, i], reflected, sun)
                 if shared:
                     share(sums, 0, ids[PIXEL, ids[0, i]], SUNLIGHT, reflected)
+                if shared > 1 and bounce == 0:
+                    share(sums, 0, ids[PIXEL, ids[0, i]], DIRECT, reflected)
+            elif shared > 1 and bounce == 0:
+                i = ids[1, k]
+                s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
+                kept_off = lit(s, n, d, triple(own, THROUGH, i), gloss)
+                share(sums, 0, ids[PIXEL, ids[0, i]], SHADOW, kept_off)
 
     def rise(rays, own, live, away):
         """Set out taps above the surface."""
@@ -394,8 +404,7 @@ def make_body(target, shared, guided):
                     own[TAP + m, i] = rays[AWAY, i]
             count = shade(rays, own, ids, live, k, shot, sums)
             walk(calls, rays, count, wide, space.most, space)
-            gloss = light[GLOSS] if k == 0 else zero
-            shine(rays, own, ids, count, gloss, light, sums)
+            shine(rays, own, ids, count, k, light, sums)
             if k == shot.bounces:
                 for i in range(live):
                     own[SEEN, i] = zero

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.cpu.programs import array, program_of
 from fractals.backends.machine_code import REGISTER, char_of
-from fractals.space.light import GUIDES, SHARES, Shot
+from fractals.space.light import GUIDES, PASSES, SHARES, Shot
 from fractals.space.march import (
     CONE,
     LENS,
@@ -75,12 +75,12 @@ class Tracer:
         layout = tuple, array(char), "q", "q", char, "q", space
         self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
         self._calls = np.array([self._walk.code.address], np.int64)
-        # By how many numbers a pixel has: of light alone, with shares, with guides
+        # By how many numbers a pixel has: of light alone, with shares, with passes, with guides
         self._paths = {
-            3 + SHARES * shared + GUIDES * guided: program_of(
+            3 + SHARES * (shared > 0) + PASSES * (shared > 1) + GUIDES * guided: program_of(
                 PATHS, number, (shared, guided), long=True
             )
-            for shared, guided in ((False, False), (True, False), (False, True))
+            for shared, guided in ((False, False), (True, False), (2, False), (False, True))
         }
         wide = room + PAD
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)

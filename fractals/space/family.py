@@ -24,7 +24,9 @@ from fractals.rendering.stores.compute_store import Computed
 from fractals.rendering.stores.kept import Kept, kept_beside
 from fractals.rendering.stores.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
+from fractals.scene.space import part_of
 from fractals.space.enough import Filling
+from fractals.space.passes import channels_of, numbers_in
 from fractals.space.plan import Seen, SolidPlan, make_solid_plan, samples_of
 from fractals.space.rounds import LightPreview, Rounds
 from fractals.space.store import (
@@ -41,11 +43,6 @@ from fractals.threads import core_count, within
 if TYPE_CHECKING:
     from fractals.rendering.moves import Moves
 
-# Of an EXR: the light of pixels; and of the surface the color, the normal, the depth and the trap.
-CHANNELS = (
-    *("R", "G", "B", "albedo.R", "albedo.G", "albedo.B"),
-    *("normal.X", "normal.Y", "normal.Z", "Z", "trap"),
-)
 # Pixels that one of a first look covers, along each side: as few as FIRST_SECONDS allow, if an
 # earlier look of the view tells how long one takes.
 FIRST_STEPS = 1, 2, 4
@@ -121,7 +118,7 @@ class SolidRefinement:
         """Compile what traces and shows."""
         if self._tracing is None:
             self._tracing = self._traced(self._scene)
-            small = self._traced(self._scene.replace(size=(16, 16), bounces=0))
+            small = self._traced(self._scene.replace(size=(16, 16), whole=None, bounces=0))
             self._whole(small, 1)
 
     def _traced(self, scene: Scene) -> Tracing:
@@ -143,9 +140,12 @@ class SolidRefinement:
     def _look(self, step: int, timed: bool = True) -> NDArray[Any]:
         """Return a picture without bounces, whose pixels cover `step` of the image a side."""
         begun, scene = perf_counter(), self._scene
-        unit = step * (2 if scene.camera.stereo and step > 1 else 1)  # a pair has equal halves
+        pair = scene.camera.stereo > 0 and scene.camera.eye == "both"
+        unit = step * (2 if pair and step > 1 else 1)  # a pair has equal halves
         width, height = (unit // step * -(-side // unit) for side in scene.image.size)
-        pixels = self._whole(self._traced(scene.replace(size=(width, height), bounces=0)), 1)
+        whole = smaller(scene.camera.whole, (width, height), step, unit // step)
+        small = scene.replace(size=(width, height), whole=whole, bounces=0)
+        pixels = self._whole(self._traced(small), 1)
         if timed:
             self._speed = width * height / (perf_counter() - begun)
         return pixels
@@ -160,7 +160,7 @@ class SolidRefinement:
     def _shown(self, tracing: Tracing, filling: Filling) -> NDArray[Any]:
         """Return the picture of sums; the last one is without noise where that is asked."""
         most = tracing.effort.most
-        sums = filling.even(most)
+        sums = tracing.cut(filling.even(most))
         if self._done == most:
             return tracing.finished(tracing.light(sums, most))
         return tracing.pixels(sums, most)
@@ -170,14 +170,14 @@ class SolidRefinement:
         self.prepare()
         tracing = self._tracing
         assert tracing
-        width, height = self._scene.image.size
+        height = self._scene.image.size[1]
         whole = tracing.effort.most
         if self._filling is None:
             step = self._first_step()
             if step > 1:
                 yield Refined(self._look(step), step, "a first look", False)
             yield Refined(self._look(1, step == 1), 1, "a fast look", False)
-            self._filling = Filling.of(np.zeros((height, width, tracing.numbers), np.int64))
+            self._filling = tracing.filling()
         filling, shown, spent, took = self._filling, self._done, 0.0, 0.0
         if shown:
             said = f"{shown} of {whole} samples"
@@ -345,13 +345,11 @@ class Solids(Family):
         check_output(path, overwrite)
         tracing = open_tracing(scene, options)
         width, height = scene.image.size
-        light = np.empty((height, width, 3), np.float32)
+        light = np.empty((height, width, numbers_in(scene)), tracing.backend.real)
         for rows, part in bands(tracing, options, stages, light=True):
             light[rows.start : rows.stop] = part
-        surface = tracing.guides()
+        channels = channels_of(tracing, light)
         stages.lap("iterate")
-        layers = np.concatenate([light, surface], axis=2)
-        channels = {name: np.ascontiguousarray(layers[..., k]) for k, name in enumerate(CHANNELS)}
         exr.save_picture(path, channels, scene, overwrite)
         stages.lap("encode")
         return Rendered(**facts_of(tracing, stages))
@@ -427,6 +425,22 @@ class Solids(Family):
         return Image(pixels, **facts_of(tracing, stages))
 
 
+def smaller(whole: str | None, size: tuple[int, int], step: int, unit: int) -> str | None:
+    """Return the key `whole` of a picture of a size whose pixels cover `step` a side.
+
+    The sides of the whole are multiples of `unit`.
+    """
+    if whole is None:
+        return None
+    width, height, *corner = part_of(whole)
+    corner = [first // step for first in corner]
+    sides = [
+        unit * -(-max(-(-side // step), first + shown) // unit)
+        for side, first, shown in zip((width, height), corner, size, strict=True)
+    ]
+    return f"{sides[0]}x{sides[1]}+{corner[0]}+{corner[1]}"
+
+
 @contextmanager
 def kept_of(path: str | Path | BinaryIO, plan: SolidPlan) -> Iterator[Kept | None]:
     """Keep the bands of a picture beside its file, if there are several."""
@@ -461,7 +475,8 @@ def bands(
         if (found := kept.load(name) if kept else None) and "pixels" in found:
             yield rows, found["pixels"]
             continue
-        sums = np.zeros((len(rows), width, 3 if light else tracing.numbers), np.int64)
+        numbers = numbers_in(plan.scene) if light else tracing.numbers
+        sums = np.zeros((len(rows), width, numbers), np.int64)
         progress = within(options.on_progress, top, len(rows), height)
         if watch:
             rounds = Rounds(tracing, sums, rows, preview)

@@ -47,6 +47,9 @@ BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
 SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND, EMISSION = 0, 3, 6, 9, 12, 15, 18, 21
 GLOW, HAZE, GLOSS, TRAP, TRAPS = 24, 25, 26, 27, 28
 SHARES = GLOW - SUNLIGHT  # of a pixel: red, green and blue of each source, in their order
+# Numbers that follow the shares where passes are kept: how much of the sun's light reaches what is
+# seen first and from there the pixel, and how much of it does not because of a shadow.
+DIRECT, SHADOW, PASSES = GLOW, GLOW + 3, 6
 GUIDES = 6  # numbers of a pixel for a denoiser: color and normal
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
@@ -339,7 +342,7 @@ def make_path(target, met, shared, guided):
     """Return ``path(column, row, sample, shot, space, out, j, i)``: a path's light, by channel.
 
     `met`: a `Surface`. `shared`: the shares of the sources are added to the element (j, i) of
-    `out`; `guided`: the guides are.
+    `out`, and where it is 2 the passes; `guided`: the guides are.
     """
     real, draw = target.real, make_draw(target)
     ahead, meet, facing, color_of, last, first_base = met
@@ -393,6 +396,10 @@ def make_path(target, met, shared, guided):
                     color = gather(color, reflected, three(light, SUNLIGHT))
                     if shared:
                         share(out, j, i, SUNLIGHT, reflected)
+                    if shared > 1 and k == 0:
+                        share(out, j, i, DIRECT, reflected)
+                elif shared > 1 and k == 0:
+                    share(out, j, i, SHADOW, lit(s, n, d, through, gloss))
             d, gloss, begin = reflect(n, p, q), zero, zero
             if k == shot.bounces:
                 seen, way = last(o, n, d, h, space)
@@ -412,7 +419,7 @@ def make_body(target, options, shared=False, guided=False, surface_of=make_surfa
     ----------
     out : array of int64, shape (rows, columns, numbers)
         Sums, to which the light of some samples is added: 3 numbers; then `SHARES` of its sources
-        if `shared`, or `GUIDES` if `guided`.
+        if `shared`, and `PASSES` if it is 2; or `GUIDES` if `guided`.
     places : array of int32, shape (rows, columns, 2)
         Column and row of the pixels in the picture; a column of -1: none.
     first, samples : int64

@@ -16,10 +16,10 @@ from fractals.rendering.number_types import single_type
 from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene
 from fractals.scene.picture import View
-from fractals.scene.space import Camera, Light
+from fractals.scene.space import Camera, Light, part_of
 from fractals.space import light as lights
 from fractals.space import march
-from fractals.space.enough import Effort
+from fractals.space.enough import WINDOW, Effort
 from fractals.space.solid import MOST_STEPS, Solid
 
 PROBE = 24  # rows and columns of rays that look where the surface is
@@ -211,17 +211,37 @@ class SolidPlan:
         return self.scene.color.range or (float(seen.traps[0]), float(seen.traps[-1]))
 
     @property
+    def whole_size(self) -> tuple[int, int]:
+        """Return columns and rows of the whole that the picture is a part of, or of the picture."""
+        return whole_of(self.scene)[0]
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """Return the column and the row of the whole that are the picture's first."""
+        return whole_of(self.scene)[1]
+
+    @property
     def eye_size(self) -> tuple[int, int]:
-        """Return columns and rows of the picture of one eye."""
-        width, height = self.scene.image.size
+        """Return columns and rows of the whole picture of one eye."""
+        width, height = self.whole_size
         if not self.scene.camera.stereo:
             return width, height
         return (width, height // 2) if self.scene.camera.panorama else (width // 2, height)
 
+    def columns(self, rounds: int = 0) -> range:
+        """Return the whole's columns that are traced for the picture.
+
+        `rounds`: after which pixels were compared with their neighbors. Those beyond the edges of a
+        part decide there, so its pixels have as many samples as in the whole.
+        """
+        first, beyond = self.corner[0], WINDOW * rounds
+        end = first + self.scene.image.size[0]
+        return range(max(0, first - beyond), max(end, min(self.whole_size[0], end + beyond)))
+
     @property
     def pixel(self) -> float:
         """Return the size of a pixel at distance 1; of a panorama, its angle."""
-        width, height = self.scene.image.size
+        width, height = self.whole_size
         if self.scene.camera.panorama:
             return 2 * math.pi / width
         return 2 * math.tan(math.radians(self.scene.camera.field) / 2) / height
@@ -275,6 +295,24 @@ def emitted_at(light: Light, share: NDArray[np.float64]) -> NDArray[np.float64]:
     away = np.abs(share - light.emission_at) / light.emission_width
     given_off: NDArray[np.float64] = (1 - away).clip(0, 1) ** 2
     return given_off
+
+
+def whole_of(scene: Scene) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the size of the whole that a picture is a part of, and where its first pixel is.
+
+    One eye's picture is a part of the pair.
+    """
+    camera, (width, height) = scene.camera, scene.image.size
+    column = row = 0
+    if camera.whole is not None:
+        width, height, column, row = part_of(camera.whole)
+    if camera.stereo and camera.eye != "both":
+        right = camera.eye == "right"
+        if camera.panorama:
+            row, height = row + height * right, 2 * height
+        else:
+            column, width = column + width * right, 2 * width
+    return (width, height), (column, row)
 
 
 def quality_of(scene: Scene) -> str:
@@ -418,10 +456,23 @@ def _check_keys(scene: Scene, solid: Solid) -> None:
         raise SceneError(
             f"view.{key}: a solid is seen by a camera: give position=, target= and field="
         )
-    side = scene.image.size[1 if scene.camera.panorama else 0]
+    if scene.camera.eye != "both" and not scene.camera.stereo:
+        raise SceneError(f"camera.eye: '{scene.camera.eye}' is an eye of a pair: give stereo=")
+    if scene.camera.whole is not None and scene.develop.whole:
+        raise SceneError(
+            "camera.whole: bloom and denoise need the light of the whole picture: leave them out"
+        )
+    whole, corner = whole_of(scene)
+    side = whole[1 if scene.camera.panorama else 0]
     if scene.camera.stereo and side % 2:
         name = "height" if scene.camera.panorama else "width"
         raise SceneError(f"size: the {name} of a stereo pair is even, and {side} is not")
+    for first, size, most in zip(corner, scene.image.size, whole, strict=True):
+        if first + size > most:
+            raise SceneError(
+                f"camera.whole: {scene.camera.whole} has no room for a picture of "
+                f"{scene.image.size[0]}x{scene.image.size[1]} there: give a smaller size="
+            )
     if scene.color.layers:
         raise SceneError("color.layers: a solid has one layer, of its palette's colors")
 

@@ -147,7 +147,7 @@ def _check_keys(scene: Scene) -> None:
         raise OptionError("denoise=True is for solids: give a relief more samples=")
     if scene.image.antialias != "grid":
         raise SceneError("image.antialias: the samples of a relief lie in a grid: leave it out")
-    for key in ("position", "target", "up", "panorama", "stereo"):
+    for key in ("position", "target", "up", "panorama", "stereo", "eye", "whole"):
         if getattr(scene.camera, key) != Camera.model_fields[key].default:
             raise SceneError(f"camera.{key}: a relief is seen as its tilt= says: leave it out")
     if scene.camera.ray_step != 1:

@@ -93,7 +93,7 @@ class Rounds:
         before: Mapping[str, Any] | None = None,
     ) -> None:
         """`before`: what `kept` returned, of the same rows; else the sums are 0."""
-        self.filling, self.done = Filling.of(sums), 0
+        self.filling, self.done, self._sums = Filling.of(tracing.wide(sums)), 0, sums
         self._tracing, self._rows, self._preview = tracing, rows, preview
         self._tracers: dict[range, Trace] = {}
         if before:
@@ -125,17 +125,19 @@ class Rounds:
                 return
             self.done = last
             if preview := self._preview:
-                sums, counts, _ = filling
+                sums, counts = tracing.cut(filling.sums), tracing.cut(filling.counts)
                 watch.offer(partial(preview.pixels, sums, counts, self._rows), sums.nbytes)
         if self.whole:
             tracing.count(filling)
 
     def even(self) -> NDArray[np.int64]:
         """Return sums as if all pixels had the most samples."""
-        return self.filling.even(self._tracing.effort.most)
+        return self._tracing.cut(self.filling.even(self._tracing.effort.most))
 
     def end(self) -> None:
         """Make the sums as large as if all pixels had the most samples: no round follows."""
         for top in range(0, len(self._rows), ROWS):
             part = self.filling.part(slice(top, top + ROWS))
             part.sums[...] = part.even(self._tracing.effort.most)
+        if self.filling.sums is not self._sums:
+            self._sums[...] = self._tracing.cut(self.filling.sums)

@@ -30,7 +30,7 @@ from fractals.rendering.stores.sums import (
 from fractals.scene.model import Scene
 from fractals.scene.space import SOURCES
 from fractals.space.light import ONE
-from fractals.space.plan import effort_of, numbers_of, sources_of
+from fractals.space.plan import SolidPlan, effort_of, numbers_of, sources_of
 from fractals.space.trace import CHECKED, Tracing, open_tracing
 from fractals.threads import Progress, add
 
@@ -86,6 +86,10 @@ class LightSums(PictureSums):
         height = self.scene.image.size[1]
         rest = f", {self.before} in the other rows" if self.chunks < height else ""
         return f"{self.each} samples a pixel in {self.chunks} of {height} rows{rest}"
+
+    def answers(self, plan: SolidPlan) -> bool:
+        """Tell whether a plan asks for this light, and not for that of fewer samples."""
+        return self.samples == plan.samples
 
     def even(self) -> tuple[NDArray[np.int64], int]:
         """Return sums as if all rows had as many samples, and how many these are."""

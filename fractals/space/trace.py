@@ -104,7 +104,7 @@ class Tracing:
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
-        self.developer = Developer(backend, plan.scene)
+        self.developer = Developer(backend, plan.scene, plan.whole_size, plan.corner)
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
@@ -114,6 +114,7 @@ class Tracing:
         self.effort = plan.effort
         # Samples and pixels of pieces, where pixels take as many as they need
         self._taken: list[tuple[int, int]] = []
+        self._columns = plan.columns(len(self.effort.rounds))
         self._judge = Judge(backend, plan.scene)
 
     @property
@@ -190,7 +191,7 @@ class Tracing:
 
         def one(piece: SampledRows) -> None:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
-            self._trace(own, self._places(piece.rows), piece, {})
+            self._trace(own, self._places(piece.rows, self.plan.columns()), piece, {})
 
         run_pieces(self.backend, pieces, one, progress)
 
@@ -206,10 +207,30 @@ class Tracing:
 
         def one(part: range) -> None:
             own = sums[part.start - rows.start : part.stop - rows.start]
-            taken = self._judge.fill(own, self._places(part), effort, self._tracer_of(part))
-            self._taken.append((taken, own[..., 0].size))
+            wide = self.wide(own)
+            places, trace = self._places(part, self._columns), self._tracer_of(part)
+            taken = self._judge.fill(wide, places, effort, trace)
+            if wide is not own:
+                own[...] = self.cut(wide)
+            self._taken.append((taken, wide[..., 0].size))
 
         run_pieces(self.backend, self._parts(rows), one, progress)
+
+    def filling(self) -> Filling:
+        """Return what begins with sums of no sample, for `go_on`; `cut` takes the picture of it."""
+        height = self.plan.scene.image.size[1]
+        return Filling.of(np.zeros((height, len(self._columns), self.numbers), np.int64))
+
+    def wide(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return sums, which are 0, with columns beyond the edges of a part; `cut` undoes it."""
+        if sums.shape[1] == len(self._columns):
+            return sums
+        return np.zeros((len(sums), len(self._columns), sums.shape[2]), np.int64)
+
+    def cut(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Return the picture's columns of what has those beyond the edges of a part, too."""
+        left = self.plan.corner[0] - self._columns.start
+        return sums[:, left : left + self.plan.scene.image.size[0]]
 
     def go_on(
         self,
@@ -232,7 +253,7 @@ class Tracing:
             if stop():
                 return
             own = filling.part(slice(part.start - rows.start, part.stop - rows.start))
-            places = self._places(part)
+            places = self._places(part, self._columns)
             if tracers is None:
                 trace = self._tracer_of(part)
             elif (trace := tracers.get(part)) is None:  # type: ignore[assignment]
@@ -249,7 +270,7 @@ class Tracing:
 
     def _parts(self, rows: range) -> list[range]:
         """Return some rows in pieces whose pixels take as many samples as they need."""
-        width = self.plan.scene.image.size[0]
+        width = len(self._columns)
         paths = 0 if self.plan.device == "cpu" else PATHS[self.plan.device]
         tall = max(ROWS, paths // width)
         return [rows[k : k + tall] for k in range(0, len(rows), tall)]
@@ -277,8 +298,17 @@ class Tracing:
 
         return trace
 
-    def _places(self, rows: range) -> NDArray[np.int32]:
-        return pixels_of(rows, self.plan.scene.image.size[0])
+    def _places(self, rows: range, columns: range) -> NDArray[np.int32]:
+        """Return column and row of pixels in the whole picture, as of `pixels_of`."""
+        found = pixels_of(rows, len(columns))
+        found += np.array([columns.start, self.plan.corner[1]], np.int32)
+        return found
+
+    def _begun(self, moment: Instant, rows: range, run: Run, empty: Any) -> lights.Shot:
+        """Return the shot of some rows of the picture; see `started`."""
+        down, width = self.plan.corner[1], self._columns.stop
+        whole = range(rows.start + down, rows.stop + down)
+        return started(moment.levels, whole, width, moment.shot, run, empty)
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
         plan, moments = self.plan, len(self._moments)
@@ -323,12 +353,12 @@ class Tracing:
     ) -> None:
         from fractals.space.cpu_ray_lists import PathRange
 
-        width, tracer = self.plan.scene.image.size[0], self._tracer()
+        tracer = self._tracer()
         flat, own = places.reshape(-1, 2), sums.reshape(1, -1, sums.shape[2])
         for moment, first, samples in self._shared(self._moments, piece):
             if (shot := shots.get(id(moment))) is None:
                 empty = partial(np.empty, dtype=self.backend.real)
-                shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
+                shot = self._begun(moment, piece.rows, tracer.starts, empty)
                 shots[id(moment)] = shot
             tracer.trace(own, PathRange(flat, first, samples), shot, moment.space)
         self._tracers.append(tracer)
@@ -340,6 +370,8 @@ class Tracing:
         if not self._moved:
             self._moved = [moved(backend, instant) for instant in self._moments]
         shared, guided = numbers == 3 + lights.SHARES, numbers == 3 + lights.GUIDES
+        if numbers == 3 + lights.SHARES + lights.PASSES:
+            shared = 2
         run = backend.compile(lights.make_body, self.plan.solid.walk, shared, guided)
         on_device, where = backend.to_device(sums), backend.to_device(places)
         for moment, first, samples in self._shared(self._moved, piece):
@@ -352,10 +384,10 @@ class Tracing:
         """Return the shot of some rows; pieces with other samples of them follow each other."""
         last = self._last
         if last is None or last[0] is not moment or last[1] != rows:
-            backend, width = self.backend, self.plan.scene.image.size[0]
+            backend = self.backend
             run = backend.compile(march.make_starts_body, self.plan.solid.walk)
             empty = partial(backend.empty, dtype=backend.real)
-            shot = started(moment.levels, rows, width, moment.shot, run, empty)
+            shot = self._begun(moment, rows, run, empty)
             self._last = last = moment, rows, shot
         return last[2]
 
@@ -409,6 +441,7 @@ class Tracing:
 
     def _guides(self, moment: Instant, side: int) -> NDArray[np.float32]:
         backend, (width, height) = self.backend, self.plan.scene.image.size
+        left, first = self.plan.corner
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
         shot, space = (moved(backend, part) for part in (moment.shot, moment.space))
         found = np.empty((height, width, 8), np.float32)
@@ -416,9 +449,13 @@ class Tracing:
 
         def work(top: int) -> None:
             rows = found[top : top + step]
-            out = backend.empty(rows.shape, np.float32)
-            run(out, np.int64(top), np.int32(side), shot, space)
-            backend.to_host(out, rows)
+            # The rays are those of columns from the whole's first one on
+            wide = rows if not left else np.empty((len(rows), left + width, 8), np.float32)
+            out = backend.empty(wide.shape, np.float32)
+            run(out, np.int64(top + first), np.int32(side), shot, space)
+            backend.to_host(out, wide)
+            if left:
+                rows[...] = wide[:, left:]
 
         run_pieces(backend, range(0, height, step), work)
         return found

@@ -166,6 +166,8 @@ OPTIONS = [
     "sky",
     "sun_color",
     "stereo",
+    "eye",
+    "whole",
     "gamut",
     "hdr",
     "denoise",

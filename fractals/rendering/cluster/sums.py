@@ -150,7 +150,7 @@ def render_by(
         given = StoreOptions(cluster=cluster, overwrite=overwrite)
         computed = family.compute_to(store, scene, options, given)
         total = family.load(store)
-        if total.samples == plan.samples:  # else it was begun with a higher quality
+        if total.answers(plan):  # else it was begun with a higher quality
             break
     image: Image = family.recolor(total, scene, options)
     add(image.timings, computed.timings)

@@ -1,0 +1,135 @@
+"""Channels of an EXR of a solid: places in space, and the parts of the light."""
+
+import numpy as np
+import pytest
+from support.shapes import BALL, solid_scene, sums_of, tracing_of
+
+import fractals
+from fractals.backends.python import PythonBackend
+from fractals.space import light as lights
+from fractals.space import march
+from fractals.space.passes import places_at
+
+CAMERA = {"position": (3.0, -4.0, 2.0), "roll": 20, "size": (12, 6), "samples": 1}
+CAMERAS = {
+    "plain": {},
+    "part": {"size": (5, 3), "whole": "12x6+6+2"},
+    "pair": {"stereo": 0.2, "focus": 3.0},
+    "eye": {"stereo": 0.2, "focus": 3.0, "eye": "right", "size": (6, 6)},
+    "panorama": {"panorama": True},
+    "panoramas": {"panorama": True, "stereo": 0.2, "focus": 3.0, "size": (12, 12)},
+}
+
+
+@pytest.mark.parametrize("name", CAMERAS)
+def test_places_lie_on_the_rays_of_pixels(name):
+    scene = solid_scene(BALL, **CAMERA | CAMERAS[name])
+    tracing = tracing_of(scene, number="float64")
+    ahead = march.make_ahead(PythonBackend("float64").target)
+    camera, (left, top) = tracing.shot.camera.tolist(), tracing.plan.corner
+    width, height = scene.image.size
+    depth = np.random.default_rng(1).uniform(0.5, 9, (height, width))
+    expected = np.empty((height, width, 3))
+    for j in range(height):
+        for i in range(width):
+            o, d = ahead(left + i + 0.5, top + j + 0.5, 0.0, 0.0, camera)
+            expected[j, i] = np.array(o) + depth[j, i] * np.array(d)
+    np.testing.assert_allclose(places_at(tracing, depth), expected, atol=1e-12)
+
+
+def channels(path, scene):
+    exr = pytest.importorskip("OpenEXR")
+    fractals.render_to(path, scene, device="cpu")
+    with exr.File(str(path), separate_channels=True) as file:
+        return {name: channel.pixels for name, channel in file.channels().items()}
+
+
+def color(planes, name):
+    return np.stack([planes[f"{name}.{each}"] for each in "RGB"], axis=2)
+
+
+LOW = -0.5, 0.3, 0.2  # a sun that leaves shadows behind hills
+LIT = {"emission": 2.0, "emission_width": 0.5, "haze": 0.4, "samples": 3, "bounces": 2}
+
+
+def test_sun_sky_and_emission_add_up_to_the_light(tmp_path):
+    scene = solid_scene("mandelbox", **LIT, size=(24, 16), relight=True)
+    planes = channels(tmp_path / "a.exr", scene)
+    light = np.stack([planes[name] for name in "RGB"], axis=2)
+    exposure = tracing_of(scene, "cpu").developer.exposure
+    plain = sums_of(scene, "cpu", last=3) / lights.ONE / 3 * exposure
+    np.testing.assert_allclose(light, plain, rtol=1e-6)  # as without the parts
+    parts = {name: color(planes, name) for name in ("sun", "sky", "emission")}
+    np.testing.assert_allclose(sum(parts.values()), light, atol=2e-5)
+    for name, keys in {
+        "sun": {"sky": ("#000", "#000", "#000"), "emission": 0.0},
+        "sky": {"sun_power": 0.0, "emission": 0.0},
+        "emission": {"sun_power": 0.0, "sky": ("#000", "#000", "#000")},
+    }.items():
+        alone = sums_of(scene.replace(**keys), "cpu", last=3) / lights.ONE / 3 * exposure
+        assert alone.max() > 0.1
+        np.testing.assert_allclose(parts[name], alone, atol=2e-5)
+
+
+def test_the_suns_light_is_direct_or_kept_off_by_a_shadow(tmp_path, monkeypatch):
+    """Without haze, glow and bounces the sun's light is direct, and without shadows it is both."""
+    keys = {"samples": 3, "bounces": 0, "haze": 0.0, "gloss": 1.0, "sky": ("#000", "#000", "#000")}
+    scene = solid_scene("amazing_surf", **keys, sun=LOW, size=(24, 16), relight=True)
+    monkeypatch.setattr("fractals.space.plan.GLOW", 0.0)
+    planes = channels(tmp_path / "a.exr", scene)
+    light = np.stack([planes[name] for name in "RGB"], axis=2)
+    direct, shadow = color(planes, "direct"), color(planes, "shadow")
+    np.testing.assert_allclose(direct, light, atol=2e-5)
+    assert (shadow > 0.1).mean() > 0.05
+    assert not shadow[planes["Z"] == np.float32(lights.NOWHERE)].any()
+
+    honest = march.make_march
+
+    def shadowless(target, walk):
+        meet = honest(target, walk)
+
+        def meets(o, d, t, spread, base, space):
+            """Meet nothing on the way to the sun: rays from a surface have a base."""
+            return meet(o, d, t, spread, base, space) if base == 0 else (t, 0.0, False)
+
+        return meets
+
+    monkeypatch.setattr(lights, "make_march", shadowless)
+    lit = sums_of(scene, "python", last=3) / lights.ONE / 3
+    lit *= tracing_of(scene).developer.exposure
+    np.testing.assert_allclose(direct + shadow, lit, atol=2e-4)
+    shared = {"sky": ("#fff", "#456", "#876"), "emission": 2.0, "haze": 0.3, "bounces": 2}
+    scene = scene.replace(**shared)
+    planes = channels(tmp_path / "b.exr", scene)
+    assert (color(planes, "sun") - color(planes, "direct") > -2e-5).all()
+    assert (color(planes, "sun") - color(planes, "direct")).max() > 0.01
+
+
+@pytest.mark.parametrize("device", ["python", "simulator"])
+def test_every_device_adds_up_the_same_passes(device):
+    scene = solid_scene("amazing_surf", **LIT, sun=LOW, size=(12, 8))
+    found = []
+    for each in (device, "cpu"):
+        sums = np.zeros((8, 12, 3 + lights.SHARES + lights.PASSES), np.int64)
+        tracing_of(scene, each, "float32").add(sums, range(8), 0, 2, None)
+        found.append(sums)
+    np.testing.assert_array_equal(*found)
+    assert (found[0][..., -3:] > 0).any()
+    usual = np.zeros((8, 12, 3 + lights.SHARES), np.int64)
+    tracing_of(scene, "cpu", "float32").add(usual, range(8), 0, 2, None)
+    np.testing.assert_array_equal(found[0][..., : 3 + lights.SHARES], usual)
+
+
+def test_places_and_haze_are_those_of_the_surface(tmp_path):
+    scene = solid_scene("mandelbox", **LIT, size=(24, 16))
+    planes = channels(tmp_path / "a.exr", scene)
+    assert not any(name.startswith(("sun", "sky", "emission", "direct")) for name in planes)
+    place = np.stack([planes[f"position.{axis}"] for axis in "XYZ"], axis=2)
+    seen = planes["Z"] < lights.NOWHERE
+    assert 0.1 < seen.mean() < 0.95
+    assert not place[~seen].any()
+    away = np.linalg.norm(place - np.array(scene.make_any_formula().position), axis=2)
+    np.testing.assert_allclose(away[seen], planes["Z"][seen], rtol=1e-5)
+    far = tracing_of(scene, "cpu").seen.depth
+    expected = 1 - np.exp(-((0.4 * planes["Z"].astype(float) / far) ** 2))
+    np.testing.assert_allclose(planes["haze"], expected, atol=1e-6)
