@@ -165,14 +165,17 @@ class TileGrid:
                 np.ascontiguousarray(part[:, self._picked(np.arange(-(-part.shape[1] // step)), k)])
                 for k, part in enumerate((columns, rows))
             )
+        self._take(columns, rows)
+
+    def _take(self, columns: Floats, rows: Floats) -> None:
         self.columns, self.rows = columns, rows
-        self._all_columns = backend.to_device(columns)
+        self._all_columns = self.backend.to_device(columns)
+        self._all_rows = self.backend.to_device(rows) if self.backend.cuts else None
 
     def at(self, columns: Floats, rows: Floats) -> "TileGrid":
         """Return a grid of other columns and rows of the same plane, as of `coordinates`."""
         other, real = copy.copy(self), self.backend.real
-        other.columns, other.rows = columns.astype(real), rows.astype(real)
-        other._all_columns = self.backend.to_device(other.columns)
+        other._take(columns.astype(real), rows.astype(real))
         return other
 
     def of_tile(self, tile: Tile) -> tuple[tuple[int, int], Any, Any]:
@@ -186,6 +189,9 @@ class TileGrid:
                 i, j = self._picked(i, 0), self._picked(j, 1)
             return shape, *self.of_samples(i, j, shape)
         across = self._all_columns  # strips are as wide as the picture
+        if self._all_rows is not None:
+            across, down = across.from_column(columns.start), self._all_rows.from_column(rows.start)
+            return shape, across, down
         if tile.width * n < self.columns.shape[1]:
             across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
         down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
