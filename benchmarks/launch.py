@@ -6,7 +6,7 @@
     python benchmarks/launch.py --json > benchmarks/launch-<processor>.json
 
 CPU time of the thread that launches, in microseconds, least of nine rounds of 200 each: a launch of
-direct iteration with dz (its kernel has 94 parameters), a tile of 8x8 samples with its arrays, a
+direct iteration with dz (its kernel has 82 parameters), a tile of 8x8 samples with its arrays, a
 new array, and a small table that is copied to the GPU. CPU seconds of a warm process: all of
 `fractals render --cpu`, and of `--gpu`. Medians of processes, with --against in turns with those of
 another checkout, which has to have the same interfaces. The stand-in for NVIDIA's driver draws on
