@@ -221,12 +221,12 @@ def card_program(number, make_body, options):
 
 
 def launch_by_numba(program, shape, index, stream, arguments):
-    """Launch a kernel as Numba does, a hundred times as slowly: it finds the types of all anew.
+    """Launch a kernel as Numba does, which finds the types of all arguments anew each time.
 
     `index`: the number of the GPU. `stream`: the driver's handle.
     """
     cuda = find(simulated=False)
-    with COMPILING, first_launch():  # the context is the one that this thread has
+    with COMPILING, first_launch():
         cuda.select_device(index)
         out, *rest = (_of_numba(cuda, value) for value in arguments)
         program.numbas[(*shape, cuda.external_stream(stream))](out, tuple(rest))
