@@ -224,24 +224,23 @@ def copies(request, size, runs):
 
     backend = open_backend(choose(request).device, "float32")
     slot, host = backend.slot, np.zeros(size, np.uint8)
-    on_device, staged = slot.empty((size,), np.uint8), backend.cuda.pinned_array(size, np.uint8)
+    on_device = slot.empty((size,), np.uint8)
+    (staged,) = slot.copy_to_host([on_device])
 
     def rate(copy):
         found = []
         for _ in range(runs):
             begun = perf_counter()
             copy()
-            slot.stream.synchronize()
+            slot.synchronize()
             found.append(size / (perf_counter() - begun))
         return statistics.median(found)
 
     return {
-        "to device": rate(lambda: on_device.copy_to_device(host, stream=slot.stream)),
-        "to device, page-locked": rate(
-            lambda: on_device.copy_to_device(staged, stream=slot.stream)
-        ),
-        "to host": rate(lambda: on_device.copy_to_host(host, stream=slot.stream)),
-        "to host, page-locked": rate(lambda: on_device.copy_to_host(staged, stream=slot.stream)),
+        "to device": rate(lambda: slot.copy_in(host, on_device)),
+        "to device, page-locked": rate(lambda: slot.copy_in(staged, on_device)),
+        "to host": rate(lambda: slot.copy_out(on_device, host)),
+        "to host, page-locked": rate(lambda: slot.copy_out(on_device, staged)),
     }
 
 

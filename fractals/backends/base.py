@@ -185,6 +185,7 @@ class Backend(Protocol):
     threads: int  # threads that compute tiles; 0 means the calling thread
     steps: int  # most iterations of all samples in one call of a program; 0 means no limit
     real: type[np.floating[Any]]  # NumPy's number type of the iteration
+    cuts: bool  # whether arrays on the device have `from_column`, so tiles share a picture's rows
 
     @property
     def target(self) -> Target:
@@ -271,7 +272,7 @@ class HostMemory:
     than a tile of few iterations.
     """
 
-    steps = 0
+    steps, cuts = 0, False
     clock = Stages  # calls return when their work is done
 
     def __init__(self) -> None:

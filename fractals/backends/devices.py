@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fractals.backends import cpu, cuda, opencl, probe, python
+from fractals.backends import cpu, cuda, cuda_driver, opencl, probe, python
 from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, DeviceLostError, OptionError, shown
@@ -60,7 +60,7 @@ def devices() -> list[Device]:
 
 
 def _simulator() -> Device:
-    name = "Numba's CUDA simulator" if probe.numba_simulates() else "a simulator of CUDA"
+    name = "Numba's CUDA simulator" if cuda_driver.numba_simulates() else "a simulator of CUDA"
     return Device(kind="simulator", name=name, cores=core_count())
 
 

@@ -8,87 +8,25 @@ or of the simulator needs one; `fractals.backends.numba_compiler` only saves tim
 import contextlib
 import functools
 import importlib
-import os
-import pickle
-import sys
+import importlib.metadata
 import types
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
-
-
-class KernelStore(Protocol):
-    """Where compiled code is kept."""
-
-    folder: str
-
-    def load(self, key: str, rebuild: Callable[[bytes], Any]) -> Any:
-        """Return what `rebuild` makes of the data kept under a key; None where there are none."""
-
-    def save(self, key: str, data: bytes) -> None:
-        """Keep data."""
-
-
-# --- Storing compiled code
-
-
-def keep_kernel(kernel: Any, store: KernelStore, compiled: Callable[[], None]) -> None:
-    """Have a CUDA kernel look for its code in a store first.
-
-    ``compiled()`` is called once before the kernel is compiled, because there is no code.
-
-    `numba.cuda.dispatcher.CUDACache`, its `load_overload`, `_impl`, `_cache_file` and `_index_key`;
-    numba-cuda 0.30.4. Its class is kept, as the dispatcher asks it for more than code.
-    `load_overload` would also import all that compiling takes, a third of a start.
-    """
-    module = sys.modules[type(kernel).__module__]
-    compiled = functools.cache(compiled)
-
-    class KernelCache(module.CUDACache):  # type: ignore[name-defined, misc]
-        def __init__(self, store: KernelStore) -> None:
-            self._store = store
-            self._py_func = keep_kernel  # any function without a closure
-            self._impl = object.__new__(module.CUDACacheImpl)
-            self._cache_path = store.folder
-            self._launch_config_key = None
-            self._launch_config_sensitive_flag = None
-            self._launch_config_marker_path = os.path.join(store.folder, "launch-config-sensitive")
-            self._enabled = True
-
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            found = self._store.load(
-                repr(self._index_key(sig, target_context.codegen())),
-                lambda data: self._impl.rebuild(target_context, pickle.loads(data)),
-            )
-            if found is None:
-                compiled()
-            return found
-
-        def _save_overload(self, sig: Any, data: Any) -> None:
-            pickled = sys.modules[module.CUDACache.__mro__[1].__module__].dumps(
-                self._impl.reduce(data)
-            )
-            self._store.save(repr(self._index_key(sig, data.codegen)), pickled)
-
-        def mark_launch_config_sensitive(self) -> bool:
-            return False  # Numba does not store kernels that depend on the launch.
-
-        def flush(self) -> None:
-            pass
-
-    kernel._cache = KernelCache(store)
-
+from collections.abc import Iterator
+from typing import Any
 
 # --- Kernels for a GPU
 
 
+@functools.cache
 def version_of_cuda() -> str:
-    """Return the version of numba-cuda; nothing of a package that stands for it.
+    """Return the versions of numba-cuda and of CUDA's compiler, as far as packages brought them.
 
-    `numba_cuda.__version__`; numba-cuda 0.30.4.
+    Their names among the installed packages; numba-cuda 0.30.4.
     """
-    with contextlib.suppress(ImportError):
-        return str(importlib.import_module("numba_cuda").__version__)
-    return ""
+    found = []
+    for name in ("numba-cuda", "nvidia-nvvm", "nvidia-cuda-nvcc-cu12"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append(importlib.metadata.version(name))
+    return " ".join(found)
 
 
 def has_libnvvm() -> bool:
@@ -120,6 +58,26 @@ def pretended_gpu(capability: tuple[int, int]) -> Iterator[None]:
         yield
     finally:
         dispatcher.get_current_device, devices.get_context, dispatcher._Kernel.bind = before
+
+
+def compiled_kernel(
+    kernel: Any, arguments: tuple[Any, ...], capability: tuple[int, int]
+) -> tuple[str, bytes]:
+    """Return the name and the machine code of the kernel of a program.
+
+    `arguments`: ``(out, *others)``, of which the kernel takes the others as one tuple, with NumPy's
+    arrays in place of those of a card. Nothing is loaded.
+
+    `CUDADispatcher.compile`, `_Kernel.entry_name` and `_codelibrary` with `get_cubin`;
+    numba-cuda 0.30.4.
+    """
+    import numba
+
+    out, *others = arguments
+    with pretended_gpu(capability):
+        made = kernel.compile((numba.typeof(out), numba.typeof(tuple(others))))
+        code = made._codelibrary.get_cubin(cc=capability).code
+    return str(made.entry_name), bytes(code)
 
 
 def code_of_kernel(kernel: Any, signature: str, capability: tuple[int, int]) -> tuple[str, bytes]:

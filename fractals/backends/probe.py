@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from fractals.backends import cuda_driver
 from fractals.errors import shown, to_install
 from fractals.threads import core_count
 
@@ -25,7 +26,6 @@ INIT_ERRORS = {
     804: "this libcuda needs a newer driver",
     999: "the driver has failed: restart the machine",
 }
-WSL_DRIVER = "/usr/lib/wsl/lib/libcuda.so.1"  # Windows puts it there
 
 # Results per clock of a multiprocessor in float32 and float64, by compute capability. Source: the
 # table of arithmetic throughput in the CUDA Programming Guide.
@@ -152,7 +152,7 @@ def gpus() -> tuple[list[Device], str]:
     This takes a millisecond. It initialises the driver in this process, which must not fork
     afterwards.
     """
-    library, reason = _load_driver()
+    library, reason = cuda_driver.library()
     if library is None:
         return [], reason
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -172,31 +172,6 @@ def gpus() -> tuple[list[Device], str]:
         name = str(error).split()[-1].strip("'")
         return [], f"the driver is too old or damaged (it has no {name}): update it"
     return found, next((gpu.problem for gpu in found if gpu.problem), "")
-
-
-def numba_simulates() -> bool:
-    """Tell whether the user asks for Numba's simulator, in place of a GPU and of our simulator."""
-    return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
-
-
-def _load_driver() -> tuple[ctypes.CDLL | None, str]:
-    if numba_simulates():
-        return None, "NUMBA_ENABLE_CUDASIM is set: unset it to use a GPU"
-    windows = sys.platform == "win32"
-    names = ["nvcuda.dll"] if windows else ["libcuda.so.1", WSL_DRIVER]
-    if os.environ.get("NUMBA_CUDA_DRIVER"):
-        names.insert(0, os.environ["NUMBA_CUDA_DRIVER"])
-    for name in names:
-        try:
-            return getattr(ctypes, "WinDLL" if windows else "CDLL")(name), ""
-        except OSError:
-            continue
-    if not windows and "microsoft" in os.uname().release.lower():
-        return None, (
-            f"no NVIDIA driver for WSL ({WSL_DRIVER} not found): install or update the driver in "
-            "Windows, and none in Linux"
-        )
-    return None, f"no NVIDIA driver ({names[-1 if windows else 0]} not found)"
 
 
 def _software_problem(version: int) -> str:

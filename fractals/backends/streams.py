@@ -10,7 +10,9 @@ its slot takes it from there. When the process ends, the driver frees everything
 """
 
 import contextlib
+import copy
 import itertools
+import math
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -22,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fractals.backends.base import MakeBody, Prepare, Run, Work
+from fractals.backends.block_array import BlockArray
 from fractals.errors import DeviceError, DeviceLostError, DeviceMemoryError, FractalsError
 from fractals.kernels import escape
 
@@ -80,13 +83,8 @@ class StreamSlot(ABC):
         """Return new memory of the GPU: its address, and what holds it."""
 
     @abstractmethod
-    def _array(self, block: Block, shape: tuple[int, ...], dtype: Any) -> Any:
+    def _array(self, block: Block, shape: tuple[int, ...], dtype: Any) -> BlockArray:
         """Return a device array in a block."""
-
-    @staticmethod
-    @abstractmethod
-    def block_of(array: Any) -> Block:
-        """Return the block in which a device array lies."""
 
     @abstractmethod
     def copy_in(self, array: Any, into: Any) -> None:
@@ -118,7 +116,7 @@ class StreamSlot(ABC):
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised device array."""
-        size = block_size(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
+        size = block_size(math.prod(shape) * np.dtype(dtype).itemsize)
         self._sort_returned()
         readers: set[StreamSlot] = set()
         if found := self._taken(size):
@@ -171,9 +169,9 @@ class StreamSlot(ABC):
                 while True:
                     del self._memory[blocks.pop()[0]]
 
-    def reads(self, array: Any) -> None:
+    def reads(self, array: BlockArray) -> None:
         """Have the stream wait for the contents of an array that another one fills."""
-        block = self.block_of(array)
+        block = array.block
         if block.slot is not self and self not in block.readers:
             assert block.slot.gpu is self.gpu, "a GPU reads no memory of another one"
             self.wait_for(block.slot)
@@ -191,7 +189,7 @@ class StreamSlot(ABC):
         for array, begin in zip(arrays, ends.tolist(), strict=False):
             part = self._staging[begin : begin + array.nbytes]
             copies.append(part.view(array.dtype).reshape(array.shape))
-            owner = self.block_of(array).slot
+            owner = array.slot
             if owner.gpu is self.gpu:
                 self.reads(array)
                 self.copy_out(array, copies[-1])
@@ -324,16 +322,23 @@ class ReplicatedArray:
     """An array with a copy on each GPU, made when a thread of that GPU first needs it."""
 
     def __init__(self, array: Any) -> None:
-        self._host, self.shape = np.array(array), array.shape
+        self._host, self.shape, self.dtype = np.array(array), array.shape, array.dtype
         self._copies: dict[Any, Any] = {}
-        self._lock = threading.Lock()
+        self._lock, self._first = threading.Lock(), 0
 
     def on(self, slot: StreamSlot) -> Any:
         """Return the copy on a slot's GPU."""
         with self._lock:
             if slot.gpu not in self._copies:
                 self._copies[slot.gpu] = slot.filled(self._host)
-            return self._copies[slot.gpu]
+            whole = self._copies[slot.gpu]
+        return whole.from_column(self._first) if self._first else whole
+
+    def from_column(self, first: int) -> "ReplicatedArray":
+        """Return the arrays without their first columns: see `BlockArray.from_column`."""
+        part = copy.copy(self)  # with the same copies
+        part._first += first
+        return part
 
 
 class StreamClock:
@@ -370,6 +375,8 @@ class StreamBackend(ABC):
     as in `Backend`. `streams`: of the GPUs; each thread has one.
     """
 
+    cuts = False  # as in `Backend`
+
     def __init__(self, number: str, gpus: Sequence[Any], steps: int, threads: int = 0) -> None:
         self.threads, self.steps = threads or STREAMS_PER_GPU * len(gpus), steps
         self.real = np.dtype(number).type
@@ -394,7 +401,8 @@ class StreamBackend(ABC):
 
     def check(self) -> None:
         """Raise `DeviceLostError` if a GPU has failed, also since the last picture."""
-        self.streams.check()
+        with self._failing():
+            self.streams.check()
         self.synchronize()
 
     def compile_tile_loop(self, work: Work, dtype: Any = None) -> Prepare | None:
@@ -447,7 +455,9 @@ class StreamBackend(ABC):
 
     def clock(self) -> Any:
         """Return a clock that starts here, for the calling thread."""
-        return StreamClock(self.slot)
+        with self._failing():
+            slot = self.slot
+        return StreamClock(slot)
 
     def synchronize(self) -> None:
         """Wait until what the calling thread began is done."""
@@ -458,16 +468,13 @@ class StreamBackend(ABC):
         """Return what a slot's stream may read from now on."""
         if isinstance(value, tuple):
             own: Any = value
-            return own._make(self._resolve(part, slot) for part in value)
+            parts = (self._resolve(part, slot) for part in value)
+            return own._make(parts) if hasattr(own, "_make") else tuple(parts)
         if isinstance(value, ReplicatedArray):
             value = value.on(slot)
-        if self._is_array(value):
+        if isinstance(value, BlockArray):
             slot.reads(value)
         return value
-
-    @abstractmethod
-    def _is_array(self, value: Any) -> bool:
-        """Tell whether an argument of a program is a device array."""
 
     def _failing(
         self, shape: tuple[int, ...] = (), dtype: Any = np.uint8
@@ -480,25 +487,33 @@ def failing(errors: Errors, shape: tuple[int, ...] = (), dtype: Any = np.uint8) 
     """Turn what a driver raises into one line for the user."""
     try:
         yield
-    except FractalsError:
-        raise
     except Exception as error:
-        cause: BaseException = error
-        if isinstance(error, SystemError) and error.__cause__:  # as cuda-core passes some errors on
-            cause = error.__cause__
-        gpu = getattr(_bound, "to", None)
-        title = gpu.title if gpu else Gpu.title
-        if errors.is_out_of_memory(cause):
-            need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
-            asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
-            raise DeviceMemoryError(
-                f"{title} is out of memory{asked}: free some of it, draw a smaller size=, "
-                "or use device='cpu'"
-            ) from cause
-        if not errors.is_own(cause):
-            raise
-        line = f"{title} failed: {errors.line(cause)}"
-        if gpu and errors.fatal.search(line):
-            gpu.lose(f"{line}; this process can't use it any more")
-            raise DeviceLostError(gpu.lost) from cause
-        raise FractalsError(f"{line}; fractals.devices() tells what is there") from cause
+        answer(error, errors, shape, dtype)
+        raise
+
+
+def answer(
+    error: Exception, errors: Errors, shape: tuple[int, ...] = (), dtype: Any = np.uint8
+) -> None:
+    """Raise one line for the user in place of an error of a driver; return after any other."""
+    if isinstance(error, FractalsError):
+        return
+    cause: BaseException = error
+    if isinstance(error, SystemError) and error.__cause__:  # as cuda-core passes some errors on
+        cause = error.__cause__
+    gpu = getattr(_bound, "to", None)
+    title = gpu.title if gpu else Gpu.title
+    if errors.is_out_of_memory(cause):
+        need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
+        asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
+        raise DeviceMemoryError(
+            f"{title} is out of memory{asked}: free some of it, draw a smaller size=, "
+            "or use device='cpu'"
+        ) from cause
+    if not errors.is_own(cause):
+        return
+    line = f"{title} failed: {errors.line(cause)}"
+    if gpu and errors.fatal.search(line):
+        gpu.lose(f"{line}; this process can't use it any more")
+        raise DeviceLostError(gpu.lost) from cause
+    raise FractalsError(f"{line}; fractals.devices() tells what is there") from cause

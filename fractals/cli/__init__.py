@@ -39,6 +39,7 @@ def run() -> "NoReturn":
         signals.open_missing_streams()
         signals.end_by_signal()
         signals.end_in_spite_of_destructors()
+        _begin_gpu(sys.argv[1:])
         main()
     except KeyboardInterrupt:  # while the lines above are imported
         sys.stderr.write("fractals: interrupted\n")
@@ -46,6 +47,18 @@ def run() -> "NoReturn":
         os._exit(130)
     finally:
         gc.freeze()  # objects need not be freed one by one when the process ends
+
+
+def _begin_gpu(words: list[str]) -> None:
+    """Have the driver of a GPU start, if it is asked for, while all else is imported.
+
+    The driver takes some tenths of a second, which need neither Python nor NumPy.
+    """
+    asked = [*words, os.environ.get("FRACTALS_DEVICE", "")]
+    if any("gpu" in word or "cuda" in word for word in asked):
+        from fractals.backends import cuda_driver
+
+        cuda_driver.begin(words, os.environ)
 
 
 def main(arguments: list[str] | None = None) -> "NoReturn":

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fractals.backends import probe
+from fractals.backends import cuda_driver
 from fractals.backends.cuda import LIMITS
 from fractals.backends.devices import open_one_core
 from fractals.catalog import did_you_mean
@@ -287,7 +287,7 @@ def count(path: str, kernel: str, signature: str, capability: tuple[int, int] = 
             f"CUDA's compiler is not installed; it needs no GPU: {to_install('gpu')}. To count "
             f"machine code in place of PTX, install {' and '.join(TOOLS)} too"
         )
-    if probe.numba_simulates():
+    if cuda_driver.numba_simulates():
         raise FractalsError("NUMBA_ENABLE_CUDASIM is set: unset it to compile for a GPU")
     try:
         made = run_file(path, [], "cuda", "kernels").get(kernel)

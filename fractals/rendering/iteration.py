@@ -162,8 +162,12 @@ class TileGrid:
         columns, rows = (part.astype(backend.real) for part in coordinates(plan))
         if step > 1:
             columns, rows = self._thinned(columns, 0), self._thinned(rows, 1)
+        self._take(columns, rows)
+
+    def _take(self, columns: Floats, rows: Floats) -> None:
         self.columns, self.rows = columns, rows
-        self._all_columns = backend.to_device(columns)
+        self._all_columns = self.backend.to_device(columns)
+        self._all_rows = self.backend.to_device(rows) if self.backend.cuts else None
 
     def _thinned(self, positions: NDArray[Any], axis: int) -> NDArray[Any]:
         """Return the columns (axis 0) or rows (axis 1) of the samples that a step leaves."""
@@ -173,8 +177,7 @@ class TileGrid:
     def at(self, columns: Floats, rows: Floats) -> "TileGrid":
         """Return a grid of other columns and rows of the same plane, as of `coordinates`."""
         other, real = copy.copy(self), self.backend.real
-        other.columns, other.rows = columns.astype(real), rows.astype(real)
-        other._all_columns = self.backend.to_device(other.columns)
+        other._take(columns.astype(real), rows.astype(real))
         return other
 
     def of_tile(self, tile: Tile) -> tuple[tuple[int, int], Any, Any]:
@@ -185,6 +188,9 @@ class TileGrid:
         if self.plan.explicit_positions:
             return shape, *self._explicit(rows, columns, shape)
         across = self._all_columns  # strips are as wide as the picture
+        if self._all_rows is not None:
+            across, down = across.from_column(columns.start), self._all_rows.from_column(rows.start)
+            return shape, across, down
         if tile.width * n < self.columns.shape[1]:
             across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
         down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))

@@ -27,7 +27,7 @@ from fractals import catalog
 from fractals.backends import cache_folder, code_cache, sources
 from fractals.backends.cpu import fast, programs
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cuda import kernel, simulator
+from fractals.backends.cuda import kernel
 from fractals.backends.wasm import CallRecorder
 from fractals.color.colorings import averages
 from fractals.films.cpu_frame import FRAMES
@@ -101,8 +101,8 @@ PROGRAMS = {
     ),
     "a tile": lambda: program_of("fractals.backends.cpu.tile_code:make_keep", "float64"),
     "a page": lambda: CallRecorder("float64").program(fast.PAINT, "float64", (1,)),
-    "a kernel": lambda: kernel.card_kernel(
-        simulator, "float64", escape.make_body, (escape.EscapeOptions(mandelbrot()),)
+    "a kernel": lambda: kernel.card_program(
+        "float64", escape.make_body, (escape.EscapeOptions(mandelbrot()),)
     ),
 }
 

@@ -1,12 +1,11 @@
 """Streams, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
 
-import contextlib
+import ctypes
 import functools
 import gc
 import itertools
 import sys
 import threading
-import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,8 +17,10 @@ from support.scenes import PRECISIONS, scene, slow_but
 from support.threads import in_a_thread
 
 import fractals
-from fractals.backends import devices, probe, streams
+from fractals.backends import cuda_driver, devices, probe, streams
 from fractals.backends.cuda.backend import ERRORS, CudaBackend, CudaGpu
+from fractals.backends.cuda.launch import USUAL_CELLS, Parameters
+from fractals.backends.cuda_driver import DriverError
 from fractals.backends.streams import ReplicatedArray, StreamPool, block_size, failing
 from fractals.errors import DeviceError, FractalsError
 from fractals.explorer.scheduler import VIEW, Engine
@@ -42,84 +43,78 @@ def many_strips(monkeypatch):
     limit_tiles(monkeypatch, 640)
 
 
-class Cuda:
-    """What slots use of `numba.cuda`, written down.
+class Toy:
+    """What slots use of the driver, written down; memory is the host's.
 
     `fails`: numbers of the allocations, from 1 on, that find no memory.
     """
 
     def __init__(self, *fails):
         self.selected, self.allocated, self.log, self.fails = [], [], [], list(fails)
-        self.memory = weakref.WeakValueDictionary()
-        self.select_device = self.selected.append
+        self.memory, self.events = {}, {}
 
-    def current_context(self):
-        def defer_cleanup():
-            self.log.append("frees nothing")
-            return contextlib.nullcontext()
+    def ask(self, name, *arguments, answer=None):
+        if name == "cuStreamCreate":
+            self.log.append("stream")
+            return sum(line == "stream" for line in self.log) - 1
+        if name == "cuEventCreate":
+            self.events[len(self.events)] = None
+            return len(self.events) - 1
+        return arguments[0]  # of a device: its index, number and context
 
-        return SimpleNamespace(
-            synchronize=lambda: self.log.append("all wait"), defer_cleanup=defer_cleanup
-        )
+    def cuInit(self, flags):
+        self.log.append("begun")
 
-    def stream(self):
-        return Stream(self.log)
+    def cuCtxSetCurrent(self, context):
+        self.selected.append(context)
 
-    def event(self, timing=True):
-        return Event(self.log)
+    def cuCtxSynchronize(self):
+        self.log.append("all wait")
 
-    def device_array(self, size, dtype, stream=None):
+    def cuMemAlloc(self, at, size):
         self.allocated.append(size)
         if len(self.allocated) in self.fails:
-            raise error_of_numba("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
-        array = np.empty(size, dtype).view(Memory)
-        array.__cuda_array_interface__ = {"data": array.__array_interface__["data"]}
-        self.memory[array.ctypes.data] = array
-        return array
+            raise DriverError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY", 2)
+        memory = np.empty(size, np.uint8)
+        self.memory[memory.ctypes.data] = memory
+        at._obj.value = memory.ctypes.data
 
-    def as_cuda_array(self, block, sync):
-        described = block.__cuda_array_interface__
-        dtype, shape = np.dtype(described["typestr"]), described["shape"]
-        memory = self.memory[block.address]  # fails where the slot has let go of it
-        whole = memory[: int(np.prod(shape)) * dtype.itemsize]
-        array = whole.view(np.ndarray).view(dtype).reshape(shape).view(Memory)
-        array.gpu_data = SimpleNamespace(owner=block)
-        return array
+    def cuMemHostAlloc(self, at, size, flags):
+        self.cuMemAlloc(at, size)
 
-    def pinned_array(self, size, dtype):
-        return np.empty(self.device_array(size, dtype).size, dtype)
+    def cuMemFree(self, at):
+        del self.memory[at]
 
+    cuMemFreeHost = cuMemFree
 
-class Memory(np.ndarray):
-    """Memory of a GPU that is in truth the host's."""
+    def cuMemcpyHtoDAsync(self, to, source, size, stream):
+        self.log.append(f"copied on stream {stream}")
+        ctypes.memmove(to, source, size)
 
-    def copy_to_device(self, array, stream):
-        stream.log.append(f"copied on {stream.name}")
-        self[...] = array
+    cuMemcpyDtoHAsync = cuMemcpyHtoDAsync
 
-    def copy_to_host(self, into, stream):
-        stream.log.append(f"copied on {stream.name}")
-        into[...] = self
+    def cuStreamSynchronize(self, stream):
+        self.log.append(f"stream {stream} is done")
+
+    def cuEventRecord(self, event, stream):
+        self.events[event] = stream
+
+    def cuStreamWaitEvent(self, stream, event, flags):
+        self.log.append(f"stream {stream} waits for stream {self.events[event]}")
 
 
-class Stream:
-    def __init__(self, log):
-        self.log, self.name = log, f"stream {sum(line == 'stream' for line in log)}"
-        log.append("stream")
+def shares(first, second):
+    """Tell whether two arrays of a device lie in the same bytes."""
+    return (
+        first.address < second.address + second.nbytes
+        and second.address < first.address + first.nbytes
+    )
 
-    def synchronize(self):
-        self.log.append(f"{self.name} is done")
 
-
-class Event:
-    def __init__(self, log):
-        self.log = log
-
-    def record(self, stream):
-        self.of = stream.name
-
-    def wait(self, stream):
-        self.log.append(f"{stream.name} waits for {self.of}")
+def contents(array):
+    """Return a NumPy array of what an array of the toy holds."""
+    memory = (ctypes.c_ubyte * array.nbytes).from_address(array.address)
+    return np.frombuffer(memory, array.dtype).reshape(array.shape)
 
 
 def error_of_numba(text):
@@ -127,9 +122,9 @@ def error_of_numba(text):
     return kind(text)
 
 
-def slots_of(cuda, number):
+def slots_of(toy, number):
     """Return slots of a GPU, for as many threads at a time."""
-    gpu = CudaGpu(cuda, 0)
+    gpu = CudaGpu(toy, 0)
     gpu.bind()
     return [gpu.take() for _ in range(number)]
 
@@ -140,74 +135,82 @@ def no_gpu_is_bound(monkeypatch):
 
 
 def test_memory_that_was_let_go_is_used_again():
-    cuda = Cuda()
+    cuda = Toy()
     (slot,) = slots_of(cuda, 1)
     first, other = slot.empty((3, 4), np.int32), slot.empty((3, 4), np.int32)
-    assert not np.shares_memory(first, other)
+    assert not shares(first, other)
     assert (first.shape, first.dtype) == ((3, 4), np.int32)
     del first
     again, new = slot.empty((2, 5), np.float32), slot.empty((3, 4), np.int32)
     assert len(cuda.allocated) == 3, "another shape and type takes the memory, too"
     assert again.dtype == np.float32
-    assert not any(
-        np.shares_memory(a, b) for a, b in itertools.combinations((again, new, other), 2)
-    )
+    assert not any(shares(a, b) for a, b in itertools.combinations((again, new, other), 2))
 
 
 def test_a_view_keeps_the_memory_of_its_array():
-    (slot,) = slots_of(Cuda(), 1)
+    (slot,) = slots_of(Toy(), 1)
     whole = slot.empty((4, 4), np.int32)
-    part = whole[1:3]
-    part.gpu_data = whole.gpu_data  # as Numba's views do
+    part = whole[1:3].reshape(8)[2:]
+    assert part.address == whole.address + 4 * (4 + 2)
     del whole
-    assert not np.shares_memory(part, slot.empty((4, 4), np.int32))
-    before = len(slot._cuda.allocated)
+    assert not shares(part, slot.empty((4, 4), np.int32))
+    before = len(slot.driver.allocated)
     del part
     slot.empty((4, 4), np.int32)
-    assert len(slot._cuda.allocated) == before
+    assert len(slot.driver.allocated) == before
 
 
 def test_memory_that_the_collector_finds_is_not_freed():
     """It calls the finalizers of arrays in a cycle first, in whatever thread."""
-    cuda = Cuda()
+    cuda = Toy()
     (slot,) = slots_of(cuda, 1)
     cycle = [slot.empty((3, 4), np.int32)]
     cycle.append(cycle)
-    freed = []
-    for memory in cuda.memory.values():
-        weakref.finalize(memory, freed.append, True)
-    del cycle, memory
+    del cycle
     gc.collect()
     slot.empty((3, 4), np.int32)
-    assert len(cuda.allocated) == 1
-    assert not freed
+    assert len(cuda.allocated) == len(cuda.memory) == 1
 
 
 def test_the_pool_of_many_sizes_is_small():
     """An explorer's window takes every size. Blocks serve sizes that are a little smaller."""
-    (slot,) = slots_of(Cuda(), 1)
+    (slot,) = slots_of(Toy(), 1)
     for width in range(300, 500):
         slot.empty((width, 338), np.float64)
-    assert len(slot._cuda.allocated) <= 6
+    assert len(slot.driver.allocated) <= 6
     for size in (1, 255, 256, 257, 4097, 10**6, 2**31 + 1):
         assert size <= block_size(size) <= max(256 + size, 1.26 * size)
 
 
 @pytest.mark.parametrize("fails", [(2,), (3,)])
 def test_without_memory_the_pool_is_emptied_and_asked_again(fails):
-    cuda = Cuda(*fails)
+    cuda = Toy(*fails)
     slot, other = slots_of(cuda, 2)
-    kept, gone = slot.empty(1000, np.uint8), other.empty(3000, np.uint8) if fails != (2,) else None
+    kept, gone = (
+        slot.empty((1000,), np.uint8),
+        other.empty((3000,), np.uint8) if fails != (2,) else None,
+    )
     del gone
-    taken = slot.empty(5000, np.uint8)
+    taken = slot.empty((5000,), np.uint8)
     assert "all wait" in cuda.log, "another stream may still work on what is freed"
-    assert not np.shares_memory(kept, taken)
-    other.empty(3000, np.uint8)
+    assert not shares(kept, taken)
+    other.empty((3000,), np.uint8)
     assert cuda.allocated[-1] == block_size(3000), "what was unused is gone"
 
 
+@pytest.mark.parametrize("count", [3, USUAL_CELLS, 2 * USUAL_CELLS + 1])
+def test_the_driver_is_given_the_place_of_each_parameter(count):
+    """The memory grows with the parameters, and is used again."""
+    own = Parameters()
+    for first in (0, 7):
+        cells = np.arange(first, first + count, dtype=np.int64)
+        places = own.take(cells.tobytes())
+        found = [ctypes.c_int64.from_address(places[k]).value for k in range(count)]
+        assert found == cells.tolist()
+
+
 def test_memory_that_stays_full_is_one_line():
-    cuda = Cuda(1, 2)
+    cuda = Toy(1, 2)
     (slot,) = slots_of(cuda, 1)
     with (
         pytest.raises(FractalsError, match=r"out of memory \(asked for 2 MiB more\): free"),
@@ -222,12 +225,11 @@ def test_memory_that_stays_full_is_one_line():
 
 
 def test_copies_to_the_host_have_one_wait():
-    cuda = Cuda(2)  # the page-locked memory: then they are copied to other memory
+    cuda = Toy(2)  # the page-locked memory: then they are copied to other memory
     (slot,) = slots_of(cuda, 1)
     array = slot.empty((2, 3), np.int16)
-    array[...] = [[1, 2, 3], [4, 5, 6]]
+    slot.copy_in(np.array([[1, 2, 3], [4, 5, 6]]), array)
     half = array[1:]
-    half.gpu_data = array.gpu_data
     staged = slot.copy_to_host([array, half])
     assert [part.tolist() for part in staged] == [[[1, 2, 3], [4, 5, 6]], [[4, 5, 6]]]
     assert cuda.log.count("stream 0 is done") == 1
@@ -237,7 +239,7 @@ def test_copies_to_the_host_have_one_wait():
 
 def test_streams_that_read_wait_for_the_one_that_fills():
     """A copy begins, and returns: on another stream a kernel could overtake it."""
-    cuda = Cuda()
+    cuda = Toy()
     slot, other = slots_of(cuda, 2)
     array = slot.filled(np.arange(3))
     slot.reads(array)
@@ -246,14 +248,14 @@ def test_streams_that_read_wait_for_the_one_that_fills():
     other.reads(array)
     assert cuda.log.count("stream 1 waits for stream 0") == 1
     del array
-    slot.empty(3, np.int64)  # the memory may be read still
+    slot.empty((3,), np.int64)  # the memory may be read still
     assert cuda.log.count("stream 0 waits for stream 1") == 1
-    slot.empty(3, np.int64)
+    slot.empty((3,), np.int64)
     assert cuda.log.count("stream 0 waits for stream 1") == 1
 
 
 def test_a_thread_has_a_slot_until_it_ends():
-    cuda = Cuda()
+    cuda = Toy()
     pool = StreamPool([CudaGpu(cuda, 4), CudaGpu(cuda, 7)])
     here = pool.here()
     assert pool.here() is here
@@ -265,19 +267,19 @@ def test_a_thread_has_a_slot_until_it_ends():
 
 
 def test_another_backend_takes_the_streams_and_the_memory():
-    gpu = CudaGpu(Cuda(), 0)
+    gpu = CudaGpu(Toy(), 0)
     used = []
     for _ in range(3):
         slot = StreamPool([gpu]).here()
         slot.empty((30, 40), np.int32)
         used.append(slot)
     assert used == [used[0]] * 3
-    assert len(gpu._cuda.allocated) == 1
+    assert len(gpu.driver.allocated) == 1
 
 
 def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
     """Threads outlive a picture, and the next one may be drawn on another GPU."""
-    cuda = Cuda()
+    cuda = Toy()
     first, second = StreamPool([CudaGpu(cuda, 4)]), StreamPool([CudaGpu(cuda, 7)])
 
     def work():
@@ -288,7 +290,7 @@ def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
 
 
 def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
-    cuda = Cuda()
+    cuda = Toy()
     pool = StreamPool([CudaGpu(cuda, index) for index in range(3)])
     meeting = threading.Barrier(6)
     found = []
@@ -305,14 +307,15 @@ def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
     assert sorted(slot.gpu.index for slot in found) == [0, 0, 1, 1, 2, 2]
     everywhere = ReplicatedArray(np.arange(3))
     copies = {slot.gpu.index: everywhere.on(slot) for slot in found}
-    assert all((copy == [0, 1, 2]).all() for copy in copies.values())
-    assert not np.shares_memory(copies[0], copies[1])
+    assert all(contents(copy).tolist() == [0, 1, 2] for copy in copies.values())
+    assert contents(everywhere.from_column(1).on(found[0]))[:2].tolist() == [1, 2]
+    assert not shares(copies[0], copies[1])
     assert everywhere.on(found[0]) is copies[found[0].gpu.index]
 
 
 def test_an_array_of_another_gpu_is_copied_to_the_host_there():
     """The threads of a probe are of any GPU; one thread collects what they found."""
-    cuda = Cuda()
+    cuda = Toy()
     first, second = CudaGpu(cuda, 4), CudaGpu(cuda, 7)
     second.bind()
     array = second.take().filled(np.arange(3))
@@ -433,7 +436,7 @@ def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
 
 def test_a_gpu_that_has_failed_is_left_alone():
     """Its context answers every call with the same error: one line says what to do."""
-    cuda = Cuda()
+    cuda = Toy()
     gpu = CudaGpu(cuda, 0)
     pool = StreamPool([gpu])
     pool.here()
@@ -444,7 +447,7 @@ def test_a_gpu_that_has_failed_is_left_alone():
         failing(ERRORS),
     ):
         raise error_of_numba("[700] Call to cuStreamSynchronize results in ILLEGAL_ADDRESS")
-    assert cuda.log.count("frees nothing") == 1
+    assert not gpu.frees
     with pytest.raises(FractalsError) as later, failing(ERRORS):
         pool.here()
     assert str(later.value) == str(first.value)
@@ -462,7 +465,7 @@ def test_counts_are_told_by_every_backend(device):
 
 def test_tables_of_many_pictures_are_copied_once(compiled):
     made = devices.open_backend(devices.choose(compiled).device, "float64")
-    table, found = np.arange(5, dtype=np.float32), np.empty(5, np.float32)
+    table, found = np.arange(5, dtype=np.float32), np.empty((5,), np.float32)
     copy = made.to_device(table, kept=True)
     assert made.to_device(table, kept=True) is copy
     made.to_host(copy, found)
@@ -543,7 +546,7 @@ def gpus(*problems):
 )
 def test_a_driver_that_does_not_start_says_why(monkeypatch, code, shown, reason):
     driver = SimpleNamespace(cuInit=lambda flags: code)
-    monkeypatch.setattr(probe, "_load_driver", lambda: (driver, ""))
+    monkeypatch.setattr(cuda_driver, "library", lambda: (driver, ""))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if shown is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
@@ -560,7 +563,7 @@ def test_a_driver_without_a_function_is_named(monkeypatch):
         def __getattr__(self, name):
             raise AttributeError(f"/usr/lib/libcuda.so.1: undefined symbol: {name}")
 
-    monkeypatch.setattr(probe, "_load_driver", lambda: (Old(), ""))
+    monkeypatch.setattr(cuda_driver, "library", lambda: (Old(), ""))
     found, said = probe.gpus()
     assert not found
     assert said == "the driver is too old or damaged (it has no cuDriverGetVersion): update it"
@@ -579,7 +582,7 @@ def test_a_gpu_that_does_not_answer_is_not_used(monkeypatch):
         cuDeviceGetName=lambda *_: 46,
         cuDeviceGetAttribute=lambda *_: 46,
     )
-    monkeypatch.setattr(probe, "_load_driver", lambda: (driver, ""))
+    monkeypatch.setattr(cuda_driver, "library", lambda: (driver, ""))
     monkeypatch.setattr(probe, "_software_problem", lambda version: "")
     (found,), said = probe.gpus()
     assert found.problem == said
@@ -596,8 +599,8 @@ def test_wsl_without_a_driver_is_told_to_install_it_in_windows(monkeypatch):
         raise OSError(name)
 
     release = SimpleNamespace(release="5.15.153.1-microsoft-standard-WSL2")
-    monkeypatch.setattr(probe.os, "uname", lambda: release)
-    monkeypatch.setattr(probe.ctypes, "CDLL", missing)
+    monkeypatch.setattr(cuda_driver.os, "uname", lambda: release)
+    monkeypatch.setattr(cuda_driver.ctypes, "CDLL", missing)
     found, said = probe.gpus()
     assert not found
     assert "/usr/lib/wsl/lib/libcuda.so.1 not found" in said

@@ -20,7 +20,6 @@ from support.scenes import scene
 
 import fractals
 from fractals.backends.base import Run
-from fractals.backends.cuda.backend import gpu_of
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
 from fractals.films.frames import FilmConstants
@@ -46,7 +45,7 @@ DEEP = {"center": ["-0.743643887037158704752191506114774", "0.131825904205311970
 
 def blocks_of(backend):
     """Return the addresses of all memory that a backend's GPU has given to this process."""
-    slots = gpu_of(backend.cuda, backend.slot.gpu.index)._slots
+    slots = backend.slot.gpu._slots
     return {address for slot in slots for address in slot._memory}
 
 
@@ -67,9 +66,9 @@ def test_a_second_picture_allocates_nothing(keys, monkeypatch):
 def test_a_tile_has_one_wait(keys, monkeypatch):
     limit_tiles(monkeypatch, 256)
     drawing = opened(scene(**keys), "cuda")
-    kind = type(drawing.backend.slot.stream)
-    wait, waits = kind.synchronize, []
-    monkeypatch.setattr(kind, "synchronize", lambda stream: waits.append(wait(stream)))
+    driver, waits = drawing.backend.slot.driver, []
+    wait = driver.cuStreamSynchronize
+    monkeypatch.setattr(driver, "cuStreamSynchronize", lambda it: waits.append(wait(it)))
     pixels = np.empty((36, 40, 3), np.uint8)
     run(drawing, drawing.plan.tiles, pixel_sink(drawing, pixels))
     assert len(waits) == len(drawing.plan.tiles) > 4

@@ -24,7 +24,7 @@ from support.strip_programs import PROGRAMS, outputs
 import fractals
 from fractals import catalog
 from fractals.backends import cache_folder, code_cache, numba_private
-from fractals.backends.cuda.kernel import give_body, make_kernel
+from fractals.backends.cuda.kernel import CardProgram
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas.powers import mandelbrot
@@ -423,43 +423,49 @@ def test_the_tests_above_notice_carelessness():
     assert fused_in(ptx.assemble(free)) > fused_in(ptx.assemble(unfused))
 
 
+# Of an element, an argument of each size, and a table: what `fill` below takes
+FILLED = np.empty((1, 1)), np.int32(3), (np.float32(0.5), True), 2.5, np.empty((1, 1, 1), np.uint8)
+
+
+def test_the_parameters_of_a_kernel_are_the_cells_of_a_launch():
+    """Their sizes as ptxas has noted them: an array has five, and two for each dimension."""
+    _, code = CardProgram(None, "float64", lambda target: fill, ()).code("", HOPPER, FILLED)
+    noted = re.findall(
+        r"Ordinal : 0x(\w+)\s+Offset\s+: 0x\w+\s+Size\s+: 0x(\w+)", machine.dump("-elf", code)
+    )
+    sizes = [size for _, size in sorted((int(k, 16), int(size, 16)) for k, size in noted)]
+    assert sizes == [8] * (5 + 2 * 2) + [4, 4, 1, 8] + [8] * (5 + 2 * 3)
+
+
 def test_kernels_are_kept(tmp_path):
-    """A kernel of the same name and types is loaded from its store, and is the same code.
+    """A kernel of the same types is read from its store, and its body is not made then."""
+    bodies = []
 
-    Its body is not made then.
-    """
-    real, bodies = ptx.real_cuda(), []
-    from numba import types
+    def make_body(target):
+        bodies.append(target)
+        return fill
 
-    def compiled():
-        def make_body():
-            bodies.append(real.jit(device=True)(body))
-            return bodies[-1]
-
-        kernel = make_kernel(real, None)
+    def code(layout="types", capability=HOPPER):
         store = code_cache.Store(str(tmp_path / "program"))
-        numba_private.keep_kernel(kernel, store, lambda: give_body(kernel, make_body))
-        signature = types.float64[:, ::1], types.Tuple((types.float64,))
-        with ptx.without_a_card(HOPPER):
-            made = kernel.compile(signature)
-        return made, sum(kernel.stats.cache_hits.values())
+        return CardProgram(store, "float64", make_body, ()).code(layout, capability, FILLED)
 
-    def body(x, y, dx, dy, out, value):
-        out[y, x] = value
-
-    first, hits = compiled()
-    assert hits == 0
-    again, hits = compiled()
-    assert (hits, len(bodies)) == (1, 1)
-    assert again is not first
-    assert again.entry_name == first.entry_name
-    texts = [made._codelibrary.get_asm_str(cc=HOPPER) for made in (first, again)]
-    assert texts[0] == texts[1]
+    first = code()
+    assert first[1].startswith(b"\x7fELF")
+    assert code() == first
+    assert len(bodies) == 1
     (path,) = tmp_path.rglob("*.code")
+    assert code(capability=(8, 0))[1] != first[1]
+    code(layout="other types")
+    assert len(bodies) == 3
     path.write_bytes(path.read_bytes()[:-1])
-    assert compiled()[1] == 0
+    assert code()[0].startswith("_Z")
+    assert len(bodies) == 4
     (line,) = cache_folder.take_messages()
     assert line.startswith("a file of compiled code that is damaged")
+
+
+def fill(x, y, dx, dy, out, n, pair, last, table):
+    out[y, x] = n + pair[0] + last + table[0, 0, 0] + (1 if pair[1] else 0)
 
 
 def test_libnvvm_is_found():
@@ -536,7 +542,7 @@ import json, os, runpy, sys
 os.environ["FRACTALS_DEVICE"] = "cuda"
 folder, table = sys.argv[1], json.loads(sys.argv[2])
 sys.path.insert(0, folder)
-from fractals.backends import numba_private
+from fractals.backends import cache_folder, code_cache, numba_private
 for file, kernel, types in table:
     found = runpy.run_path(f"{folder}/{file}.py", run_name="kernels")
     text, binary = numba_private.code_of_kernel(found[kernel], f"({', '.join(types)},)", (7, 5))

@@ -16,7 +16,7 @@ from support.scenes import scene
 from support.threads import in_a_thread
 
 import fractals
-from fractals.backends import probe
+from fractals.backends import cuda_driver, probe
 from fractals.backends.cuda import kernel as site
 from fractals.backends.cuda import simulator as cuda
 from fractals.errors import DeviceError
@@ -576,7 +576,7 @@ def test_numbas_simulator_computes_the_same(keys):
 UNTOUCHED = """
 import os, sys
 import fractals
-from fractals.backends import probe
+from fractals.backends import cuda_driver, probe
 from fractals.backends.cuda import kernel, simulator
 before = set(os.environ), sys.modules.get("numba.cuda")
 assert (before[1] is None) != ("numba.cuda" in sys.argv)
@@ -601,7 +601,7 @@ def test_a_module_of_the_other_kind_is_refused(monkeypatch):
     with pytest.raises(DeviceError, match="NUMBA_ENABLE_CUDASIM was set when it was imported"):
         site.find(False)
     monkeypatch.setattr(config, "ENABLE_CUDASIM", 0)
-    monkeypatch.setattr(probe, "numba_simulates", lambda: True)
+    monkeypatch.setattr(cuda_driver, "numba_simulates", lambda: True)
     with pytest.raises(DeviceError, match="unset NUMBA_ENABLE_CUDASIM"):
         site.find(True)
     monkeypatch.setattr(site, "_imported", lambda: (None, "ImportError: gone"))

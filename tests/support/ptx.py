@@ -61,7 +61,7 @@ def compile_kernels(draw, capability=(9, 0)):
         pretended_gpu(capability),
         mock.patch.object(probe, "gpus", return_value=([card], "")),
         mock.patch.object(cuda, "stream", return_value=0),
-        mock.patch.object(backend, "gpu_of", lambda cuda, index: backend.SimulatedGpu(cuda, index)),
+        mock.patch.object(backend, "gpu_of", lambda index: backend.SimulatedGpu(cuda, index)),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
         mock.patch.dict(devices._gpus, clear=True),
         mock.patch.object(kernel, "program", functools.partial(code_cache.program, stored=False)),
@@ -97,6 +97,14 @@ class _InHostMemory(base.HostMemory, backend.CudaBackend):
         super(base.HostMemory, self).__init__(*arguments, **options)  # that of CudaBackend
 
     tally = backend.CudaBackend.tally
+
+    def compile(self, make_body, *options):
+        program = kernel.card_program(self._number, make_body, options)
+
+        def run(out, *arguments):
+            program.numbas[(*self._shape((out,)), 0)](out, arguments)
+
+        return base.Run(run, "kernel")
 
     def to_device(self, array, kept=False):
         return np.array(array)  # writable, as device arrays are

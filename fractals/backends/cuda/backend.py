@@ -1,7 +1,8 @@
-"""@cuda.jit kernels: device arrays, 2D grids, copies back; on a GPU or in a simulator."""
+"""Streams, memory and launches of CUDA GPUs, and of the simulator in their place."""
 
 import atexit
 import contextlib
+import ctypes
 import functools
 import re
 import threading
@@ -9,28 +10,35 @@ import time
 
 import numpy as np
 
-from fractals.backends import probe
+from fractals.backends import cuda_driver
 from fractals.backends.base import Run, Stages
-from fractals.backends.compilation import first_launch
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cuda.kernel import (
-    CARD,
-    card_kernel,
-    card_target,
-    find,
-    first_line,
-    make_kernel,
+from fractals.backends.cuda import kernel
+from fractals.backends.cuda.kernel import CARD, card_target, find, first_line, make_kernel
+from fractals.backends.cuda.launch import (
+    CudaArray,
+    LaidArguments,
+    Parameters,
+    Unlaid,
+    launch,
+    one_by_one,
 )
-from fractals.backends.streams import Errors, Gpu, StreamBackend, StreamSlot
+from fractals.backends.cuda_driver import DriverError
+from fractals.backends.streams import Errors, Gpu, StreamBackend, StreamSlot, answer
 
 BLOCK = (8, 8)  # threads; a warp covers 8x4 samples, whose orbits are of similar length
-LAUNCHING = threading.Lock()  # Numba compiles, loads and begins a kernel without locks of its own
 SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.02 ms: few, each with many elements
+OF_NUMBA = (CARD, "cuda.")
+WITHOUT_TIMING = 2  # of an event: CU_EVENT_DISABLE_TIMING
+# Of `cuDeviceGetAttribute`: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+MAJOR, MINOR = 75, 76
+# Functions in place of which Numba has others, for a driver that does not have them
+BY_NUMBA = ("cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel")
 
 
 def _is_of_the_driver(error):
     named = "CUDA_ERROR_" in str(error)  # also where a RuntimeError says it
-    return named or type(error).__module__.startswith((CARD, "cuda."))
+    return named or isinstance(error, DriverError) or type(error).__module__.startswith(OF_NUMBA)
 
 
 ERRORS = Errors(
@@ -46,102 +54,156 @@ ERRORS = Errors(
 )
 
 
-class CudaSlot(StreamSlot):
-    """A stream of `numba.cuda`."""
+class _Memory:
+    """Memory that the driver gave, of a GPU or page-locked, until nobody refers to it.
 
-    def __init__(self, cuda, gpu):
+    The driver writes its address into the object, so an interrupt loses none.
+    """
+
+    def __init__(self, gpu, size, page_locked=False):
+        self._gpu, self._page_locked, self._at = gpu, page_locked, ctypes.c_uint64()
+        if page_locked:
+            gpu.driver.cuMemHostAlloc(ctypes.byref(self._at), size, 0)
+            described = {"shape": (size,), "typestr": "|u1", "data": (self._at.value, False)}
+            self.__array_interface__ = {**described, "version": 3}
+        else:
+            gpu.driver.cuMemAlloc(ctypes.byref(self._at), size)
+        self.address = self._at.value
+
+    def __del__(self):
+        if self._at.value and self._gpu.frees:
+            free = "cuMemFreeHost" if self._page_locked else "cuMemFree"
+            with contextlib.suppress(DriverError):
+                getattr(self._gpu.driver, free)(self._at.value)
+
+
+class CudaSlot(StreamSlot):
+    """A stream of the driver.
+
+    `stream`: its handle. `parameters`: from where the driver takes those of a launch.
+    """
+
+    def __init__(self, gpu):
         super().__init__(gpu)
-        self.stream, self._cuda = cuda.stream(), cuda
+        self.driver = gpu.driver
+        self.stream = self.driver.ask("cuStreamCreate", 0)
+        self.parameters = Parameters()
         self._laps = []
 
     @functools.cached_property
     def _done(self):
-        return self._cuda.event(timing=False)
+        return self.event(WITHOUT_TIMING)
 
     def _allocate(self, size):
-        memory = self._cuda.device_array(size, np.uint8, stream=self.stream)
-        address, _ = memory.__cuda_array_interface__["data"]
-        return address, memory
+        memory = _Memory(self.gpu, size)
+        return memory.address, memory
 
     def _array(self, block, shape, dtype):
-        described = {"shape": shape, "typestr": np.dtype(dtype).str, "data": (block.address, False)}
-        block.__cuda_array_interface__ = {**described, "strides": None, "version": 3}
-        return self._cuda.as_cuda_array(block, sync=False)
-
-    @staticmethod
-    def block_of(array):
-        """Return the block in which a device array lies."""
-        return array.gpu_data.owner
+        return CudaArray(block, shape, dtype)
 
     def copy_in(self, array, into):
         """Begin to copy a NumPy array, which may change afterwards, into a device array."""
-        into.copy_to_device(array, stream=self.stream)
+        source = np.ascontiguousarray(array, into.dtype)  # the driver has copied it in the end
+        if source.size != into.size:
+            raise ValueError(f"{source.size} elements for an array of {into.size} on the device")
+        if into.size:
+            at = source.ctypes.data
+            self.driver.cuMemcpyHtoDAsync(into.address, at, into.nbytes, self.stream)
 
     def copy_out(self, array, into):
         """Begin to copy a device array into page-locked memory."""
-        array.copy_to_host(into, stream=self.stream)
+        if array.size:
+            at = into.ctypes.data
+            self.driver.cuMemcpyDtoHAsync(at, array.address, array.nbytes, self.stream)
 
     def synchronize(self):
         """Wait until the stream has done what it was given."""
-        self.stream.synchronize()
+        self.driver.cuStreamSynchronize(self.stream)
 
     def wait_for(self, other):
         """Have the stream wait for what another of its GPU was given until now."""
-        other._done.record(other.stream)
-        other._done.wait(self.stream)
+        self.driver.cuEventRecord(other._done, other.stream)
+        self.driver.cuStreamWaitEvent(self.stream, other._done, 0)
 
     def _page_locked(self, size):
-        return self._cuda.pinned_array(size, dtype=np.uint8)
+        return np.asarray(_Memory(self.gpu, size, page_locked=True))
+
+    def event(self, flags=0):
+        """Return the handle of a new event."""
+        return self.driver.ask("cuEventCreate", flags)
 
     def lap(self, k):
         """Record the k-th event of a clock, and return it."""
         while len(self._laps) <= k:
-            self._laps.append(self._cuda.event())
-        self._laps[k].record(self.stream)
+            self._laps.append(self.event())
+        self.driver.cuEventRecord(self._laps[k], self.stream)
         return self._laps[k]
 
     def seconds_between(self, begin, end):
         """Return the seconds between two events of a clock."""
-        return begin.elapsed_time(end) / 1e3
+        return self.driver.ask("cuEventElapsedTime", begin, end, answer=ctypes.c_float) / 1e3
+
+    @functools.cached_property
+    def ends(self):
+        """Two events, between which a work is timed."""
+        return self.event(), self.event()
+
+    def is_done(self, event):
+        """Tell whether the GPU has reached an event."""
+        try:
+            self.driver.cuEventQuery(event)
+        except DriverError as error:
+            if error.code != cuda_driver.NOT_READY:
+                raise
+            return False
+        return True
 
 
 class CudaGpu(Gpu):
-    """A GPU, with the context in which this process uses it."""
+    """A GPU, with the context in which this process uses it.
+
+    It is the *primary* context, which Numba has as well. `frees`: whether memory that nobody refers
+    to is given back to the driver.
+    """
 
     errors = ERRORS
 
-    def __init__(self, cuda, index):
+    def __init__(self, driver, index):
         super().__init__(index)
-        self._cuda = cuda
-        self._context = self._cleanup = None
+        self.driver, self.frees, self._context = driver, True, 0
+
+    @functools.cached_property
+    def capability(self):
+        """The compute capability, such as (9, 0)."""
+        device = self.driver.ask("cuDeviceGet", self.index, answer=ctypes.c_int)
+        asked = functools.partial(self.driver.ask, "cuDeviceGetAttribute", answer=ctypes.c_int)
+        return asked(MAJOR, device), asked(MINOR, device)
 
     def _slot(self):
-        return CudaSlot(self._cuda, self)
+        return CudaSlot(self)
 
     def _wait(self):
-        self._context.synchronize()
+        self.driver.cuCtxSynchronize()
 
     def _select(self):
-        self._cuda.select_device(self.index)
         if not self._context:
-            self._context = self._cuda.current_context()
+            self._context = cuda_driver.retain(self.driver, self.index)
             atexit.register(self.free_nothing)
+        self.driver.cuCtxSetCurrent(self._context)
 
     def bind_again(self):
         """Make the GPU the current one again, where other code of the thread has changed it."""
         self.bind()
-        if self._cuda.current_context() != self._context:
+        if self.driver.ask("cuCtxGetCurrent") != self._context:
             self._select()
 
     def free_nothing(self):
-        """Have Numba call the driver no more to free what Python's collector finds.
+        """Call the driver no more to free what nobody refers to.
 
         Such calls fail in the end of the process, when no thread may have a context, and once the
         GPU has failed.
         """
-        if not self._cleanup:
-            self._cleanup = self._context.defer_cleanup()
-            self._cleanup.__enter__()
+        self.frees = False
 
     def lose(self, line):
         """Note why the GPU can't be used any more."""
@@ -149,35 +211,62 @@ class CudaGpu(Gpu):
         self.free_nothing()
 
 
-class SimulatedGpu(CudaGpu):
+class SimulatedGpu(Gpu):
     """What a `CudaGpu` is in the simulator, where each call returns when its work is done."""
+
+    errors = ERRORS
+
+    def __init__(self, cuda, index):
+        super().__init__(index)
+        self.cuda = cuda
 
     def take(self):
         """Return a slot for a thread."""
-        return SimulatedSlot(self._cuda, self)
+        return SimulatedSlot(self)
 
     def bind(self):
         """Do nothing."""
 
-    bind_again = bind
+    _slot = _wait = _select = bind
 
 
-class SimulatedSlot(CudaSlot):
+class SimulatedSlot:
     """What a `CudaSlot` is in the simulator."""
+
+    def __init__(self, gpu):
+        self.gpu, self._cuda, self.stream = gpu, gpu.cuda, gpu.cuda.stream()
 
     def empty(self, shape, dtype):
         """Return an uninitialised device array."""
         return self._cuda.device_array(shape, dtype)
 
-    def reads(self, array):
-        """Do nothing."""
+    def filled(self, array):
+        """Return a device array with a NumPy array's contents."""
+        copy = self.empty(array.shape, array.dtype)
+        self.copy_in(array, copy)
+        return copy
+
+    def copy_in(self, array, into):
+        """Copy a NumPy array into a device array."""
+        into.copy_to_device(array, stream=self.stream)
+
+    def copy_out(self, array, into):
+        """Copy a device array into an array of the host."""
+        array.copy_to_host(into, stream=self.stream)
 
     def copy_to_host(self, arrays):
         """Return copies of device arrays."""
         return [array.copy_to_host() for array in arrays]
 
+    def synchronize(self):
+        """Wait until the stream has done what it was given."""
+        self.stream.synchronize()
 
-gpu_of = functools.cache(CudaGpu)
+
+@functools.cache
+def gpu_of(index):
+    """Return a GPU of this process, which all backends share. Raises DriverError: no driver."""
+    return CudaGpu(cuda_driver.driver(), index)
 
 
 class CudaBackend(StreamBackend):
@@ -192,16 +281,26 @@ class CudaBackend(StreamBackend):
     Numba's, or that of its simulator.
     """
 
+    cuts = True
+
     def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0, threads=0):
         self.kind = "simulator" if simulated else "cuda"
         self.geometry = geometry or (SIMULATED if simulated else None)
         self.block, self._simulated = BLOCK, simulated
-        self.cuda = find(simulated)
-        alone = simulated and probe.numba_simulates()
+        alone = simulated and cuda_driver.numba_simulates()
         self._lock = threading.RLock() if alone else contextlib.nullcontext()
-        simulator = SimulatedGpu(self.cuda, 0)
-        gpus = [simulator if simulated else gpu_of(self.cuda, index) for index in indices]
+        if simulated:
+            self.cuts = False
+            gpus = [SimulatedGpu(self.cuda, 0) for _ in indices]
+        else:
+            kernel.check_compiler()
+            gpus = [gpu_of(index) for index in indices]
         super().__init__(number, gpus, steps, threads)
+
+    @property
+    def cuda(self):
+        """Numba's module for a card, which only compiling needs, or that of the simulator."""
+        return find(self._simulated)
 
     @functools.cached_property
     def target(self):
@@ -213,35 +312,53 @@ class CudaBackend(StreamBackend):
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
         if self._simulated:
-            # A thread's whole share runs compiled; indices are still checked.
-            loop = program_of(make_body, self._number, options, loop=True, checked=True)
-            body = lambda *arguments: loop(*map(_host_memory, arguments))  # noqa: E731
-            kernel = make_kernel(self.cuda, body)
-        else:
-            loop = None
-            kernel = card_kernel(self.cuda, self._number, make_body, options)
-        launchers, ready = {}, False
+            return Run(self._simulation(make_body, options), "kernel")
+        program = kernel.card_program(self._number, make_body, options)
 
-        def run(out, *arguments):
-            nonlocal ready
-            with self._failing():
+        def run(*arguments):
+            try:
                 slot = self.slot
-                out, *arguments = (self._resolve(value, slot) for value in (out, *arguments))
-                arguments = tuple(arguments)
-                height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
-                key = slot, height, width, *self.block
-                if key not in launchers:
-                    grid = -(-width // self.block[0]), -(-height // self.block[1])
-                    geometry = self.geometry or (grid, self.block)
-                    launchers[key] = kernel[(*geometry, slot.stream)]
-                if loop:
-                    launchers[key](out, arguments)
-                    return
-                with LAUNCHING, contextlib.nullcontext() if ready else first_launch():
-                    launchers[key](out, arguments)
-                ready = True
+                launch(program, slot, self._shape(arguments), arguments)
+            except Exception as error:
+                if not isinstance(error, Unlaid) and getattr(error, "missing", "") not in BY_NUMBA:
+                    answer(error, ERRORS)
+                    raise
+                self._launch_by_numba(program, arguments)
 
-        return Run(run, "kernel")
+        def bound(*last):
+            laid = LaidArguments(*last)
+            return lambda *first: run(*first, laid)
+
+        return Run(run, "kernel", bind=bound)
+
+    def _shape(self, arguments):
+        """Return blocks across and down, and threads of a block, for the first argument."""
+        if self.geometry:
+            return self.geometry
+        out = arguments[0]
+        height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
+        across, down = self.block
+        return (-(-width // across), -(-height // down)), self.block
+
+    def _launch_by_numba(self, program, arguments):
+        with self._failing():
+            slot = self.slot
+            resolved = self._resolve(one_by_one(arguments), slot)
+            kernel.launch_by_numba(
+                program, self._shape(arguments), slot.gpu.index, slot.stream, resolved
+            )
+
+    def _simulation(self, make_body, options):
+        # A thread's whole share runs compiled; indices are still checked.
+        loop = program_of(make_body, self._number, options, loop=True, checked=True)
+        simulated = make_kernel(self.cuda, lambda *arguments: loop(*map(_host_memory, arguments)))
+
+        def run(*arguments):
+            with self._failing():
+                out, *others = self._resolve(arguments, self.slot)
+                simulated[(*self._shape(arguments), self.slot.stream)](out, tuple(others))
+
+        return run
 
     def clock(self):
         """Return a clock that starts here, for the calling thread."""
@@ -260,18 +377,16 @@ class CudaBackend(StreamBackend):
             work()
             return time.perf_counter() - begun, False
         with self._failing():
-            begin, end = self.cuda.event(), self.cuda.event()
+            slot = self.slot
+            begin, end = slot.ends
             if before:
                 before()
-            begin.record(self.slot.stream)
+            slot.driver.cuEventRecord(begin, slot.stream)
             work()
-            end.record(self.slot.stream)
-            queued = not begin.query()
-            end.synchronize()
-            return begin.elapsed_time(end) / 1e3, queued
-
-    def _is_array(self, value):
-        return not self._simulated and hasattr(value, "gpu_data")
+            slot.driver.cuEventRecord(end, slot.stream)
+            queued = not slot.is_done(begin)
+            slot.driver.cuEventSynchronize(end)
+            return slot.seconds_between(begin, end), queued
 
     @contextlib.contextmanager
     def _failing(self, shape=(), dtype=np.uint8):

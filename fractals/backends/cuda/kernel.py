@@ -3,18 +3,21 @@
 import functools
 import importlib
 import importlib.util
+import json
 import os
 import re
 import sys
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
 
-from fractals.backends import numba_private, probe
+from fractals.backends import code_cache, cuda_driver, numba_private
+from fractals.backends.cache_folder import report
 from fractals.backends.code_cache import program
-from fractals.backends.compilation import allow_nested_calls, announce
+from fractals.backends.compilation import allow_nested_calls, announce, first_launch
 from fractals.backends.cuda import simulator
-from fractals.errors import DeviceError, to_install
+from fractals.errors import DeviceError, shown, to_install
 
 # Of numba-cuda. Its successor is "numba_cuda_mlir.cuda", and AMD's package "numba.hip".
 # docs/explanation/gpu-without-a-gpu.md says what was tried.
@@ -26,7 +29,7 @@ def find(simulated):
 
     NUMBA_ENABLE_CUDASIM=1 asks for Numba's. Raises DeviceError: the module can't be used.
     """
-    if simulated and not probe.numba_simulates():
+    if simulated and not cuda_driver.numba_simulates():
         return simulator
     cuda, problem = _imported()
     if not problem:
@@ -107,11 +110,6 @@ def make_kernel(cuda, body):
     return cuda.jit(types.FunctionType(kernel.__code__, names))
 
 
-def give_body(kernel, make_body):
-    """Give a kernel of `make_kernel` its body, which ``make_body()`` returns."""
-    kernel.py_func.__globals__["body"] = make_body()
-
-
 @functools.cache
 def register_overloads(cuda):
     """Teach a card's module our primitives, which it needs to compile."""
@@ -141,23 +139,142 @@ def card_target(cuda, number):
     return make_target(number, jit, jit(make_add(cuda)), uint32, uint64)
 
 
-def card_kernel(cuda, number, make_body, options):
-    """Return the kernel of a program for a card, whose code is kept on the disk."""
+def card_kernel(number, make_body, options):
+    """Return Numba's kernel of a program for a card."""
+    cuda = _compiler()
+    announce()
+    allow_nested_calls()
+    register_overloads(cuda)
+    return make_kernel(cuda, cuda.jit(device=True)(make_body(card_target(cuda, number), *options)))
 
-    def body():
-        announce()
-        allow_nested_calls()
-        register_overloads(cuda)
-        return cuda.jit(device=True)(make_body(card_target(cuda, number), *options))
+
+# Numba compiles, and its own launches begin, without locks of their own.
+COMPILING = threading.RLock()
+
+
+class CardProgram:
+    """The machine code of a program for cards: from the disk, or compiled by Numba.
+
+    What is kept is a line of JSON, which names the kernel, and the code that the driver loads. So a
+    process whose code is there imports no Numba.
+    """
+
+    def __init__(self, store, number, make_body, options):
+        self._store = store
+        self._make = functools.partial(card_kernel, number, make_body, options)
+        # What `fractals.backends.cuda.launch` has loaded, by GPU and layout; and its lock
+        self.functions, self.lock = {}, threading.RLock()
+
+    def code(self, layout, capability, arguments):
+        """Return the name of a kernel and its machine code.
+
+        `layout`: the text of the types of the arguments. `capability`: compute capability of the
+        card. `arguments`: some of these types.
+        """
+        kept = self._store and self._store.load(_key(layout, capability), _unpacked)
+        return kept or self._compiled(layout, capability, arguments)
+
+    def code_anew(self, layout, capability, arguments, reason):
+        """Return what `code` does, compiled, because the driver refuses what it has returned."""
+        line = "compiled code that the driver does not take is compiled anew"
+        report(f"{line}: {shown(reason, 120)}")
+        return self._compiled(layout, capability, arguments)
+
+    def _compiled(self, layout, capability, arguments):
+        with COMPILING, first_launch():
+            made = numba_private.compiled_kernel(self._make(), arguments, capability)
+        if self._store:
+            self._store.save(_key(layout, capability), _packed(*made))
+        return made
+
+    @functools.cached_property
+    def numbas(self):
+        """The kernel as Numba launches it: where arguments have no cells, or a function is missing.
+
+        It is compiled in each process.
+        """
+        return self._make()
+
+
+def _key(layout, capability):
+    return f"kernel 1 for {capability}: {layout}"
+
+
+def _packed(name, code):
+    return json.dumps({"kernel": name}).encode() + b"\n" + code
+
+
+def _unpacked(data):
+    head, _, code = data.partition(b"\n")
+    return str(json.loads(head)["kernel"]), code
+
+
+def card_program(number, make_body, options):
+    """Return the program of a body for cards, whose code is kept on the disk."""
 
     def make(store):
-        if not (store and store.kept):
-            return make_kernel(cuda, body())
-        kernel = make_kernel(cuda, None)
-        # A kernel whose code is kept needs no body, and no more of Numba than launches it.
-        numba_private.keep_kernel(kernel, store, functools.partial(give_body, kernel, body))
-        return kernel
+        return CardProgram(store, number, make_body, options)
 
     # The folder on the disk is not named by the version of numba-cuda.
     version = numba_private.version_of_cuda()
-    return program(make, "cuda", version, number, make_body, *options, scope=cuda)
+    return program(make, "cuda", version, number, make_body, *options)
+
+
+def launch_by_numba(program, shape, index, stream, arguments):
+    """Launch a kernel as Numba does, which finds the types of all arguments anew each time.
+
+    `index`: the number of the GPU. `stream`: the driver's handle.
+    """
+    cuda = find(simulated=False)
+    with COMPILING, first_launch():
+        cuda.select_device(index)
+        out, *rest = (_of_numba(cuda, value) for value in arguments)
+        program.numbas[(*shape, cuda.external_stream(stream))](out, tuple(rest))
+
+
+def _of_numba(cuda, value):
+    """Return an argument as Numba takes it."""
+    if isinstance(value, tuple):
+        parts = [_of_numba(cuda, part) for part in value]
+        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+    if hasattr(value, "__cuda_array_interface__"):
+        return cuda.as_cuda_array(value, sync=False)
+    return value
+
+
+# --- Whether Numba can compile, which a process whose code is kept does not find out
+
+CAN = b"yes"
+
+
+def check_compiler():
+    """Raise a DeviceError where Numba can't compile for a card, as far as that is told quickly.
+
+    Its imports take longer than a small picture, so what they tell is kept. A Numba that the
+    process has imported is asked again.
+    """
+    note = _note()
+    if "numba" in sys.modules or note is None or note[0].load(note[1], bytes) != CAN:
+        _compiler()
+
+
+def _compiler():
+    """Return Numba's module for a card, and keep that it can compile, or that it can't."""
+    note, can = _note(), b"no"
+    try:
+        cuda, can = find(simulated=False), CAN
+    finally:
+        if note and note[0].load(note[1], bytes) != can:
+            note[0].save(note[1], can)
+    return cuda
+
+
+@functools.cache
+def _note():
+    """Return where it is kept whether Numba can compile, and under which key; None: nowhere."""
+    folder = code_cache.folder()
+    if folder is None:
+        return None
+    own = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "NUMBA_DISABLE_JIT")]
+    key = f"{numba_private.version_of_cuda()} {own}"
+    return code_cache.Store(os.path.join(folder, "cuda")), key

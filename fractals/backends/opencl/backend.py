@@ -1,7 +1,6 @@
 """Runs translated kernels on the devices of OpenCL, each with two queues (`streams.py`)."""
 
 import functools
-import math
 import re
 import threading
 from collections import deque
@@ -12,6 +11,7 @@ import numpy as np
 
 from fractals.backends import opencl
 from fractals.backends.base import MakeBody, Run
+from fractals.backends.block_array import BlockArray
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import announce, first_launch
 from fractals.backends.opencl.translate import make_target, source
@@ -44,41 +44,19 @@ ERRORS = Errors(
 )
 
 
-class OpenClArray:
-    """An array in a block of memory of a device: all of it, or from an element on."""
+class OpenClArray(BlockArray):
+    """An array on a device of OpenCL, whose kernels are given the memory and an offset."""
+
+    __slots__ = ("memory",)
 
     def __init__(
         self, block: Block, memory: Any, shape: Sequence[int], dtype: Any, offset: int = 0
     ) -> None:
-        self.block, self.memory, self.shape = block, memory, tuple(shape)
-        self.dtype, self.offset, self.ndim = np.dtype(dtype), offset, len(self.shape)
-        self.size = math.prod(self.shape)
-        self.nbytes = self.size * self.dtype.itemsize
-
-    def __getitem__(self, index: Any) -> "OpenClArray":
-        """Return the elements of one index, or of a range of indices, of the first dimension."""
-        length, inner = self.shape[0], self.size // max(1, self.shape[0])
-        if isinstance(index, slice):
-            begin, end, step = index.indices(length)
-            if step != 1:
-                raise IndexError("a part of an array on the device has no gaps")
-            shape: tuple[int, ...] = (max(0, end - begin), *self.shape[1:])
-        else:
-            begin = range(length)[index]
-            shape = self.shape[1:]
-        return self._part(shape, begin * inner)
-
-    def reshape(self, *shape: int) -> "OpenClArray":
-        """Return the same elements in another shape."""
-        return self._part(shape, 0)
+        super().__init__(block, shape, dtype, offset)
+        self.memory = memory
 
     def _part(self, shape: Sequence[int], begin: int) -> "OpenClArray":
         return OpenClArray(self.block, self.memory, shape, self.dtype, self.offset + begin)
-
-    @property
-    def first_byte(self) -> int:
-        """Return where the array begins in its memory."""
-        return int(self.offset * self.dtype.itemsize)
 
 
 class OpenClSlot(StreamSlot):
@@ -97,11 +75,6 @@ class OpenClSlot(StreamSlot):
 
     def _array(self, block: Block, shape: tuple[int, ...], dtype: Any) -> OpenClArray:
         return OpenClArray(block, self._memory[block.address], shape, dtype)
-
-    @staticmethod
-    def block_of(array: OpenClArray) -> Block:
-        """Return the block in which a device array lies."""
-        return array.block
 
     def copy_in(self, array: Any, into: OpenClArray) -> None:
         """Begin to copy a NumPy array, which may change afterwards, into a device array."""
@@ -284,6 +257,3 @@ class OpenClBackend(StreamBackend):
                 f"({shown(reason.strip() or first_line(error), 120)}): use device='cpu'"
             ) from error
         return cl.Kernel(built, made.name)
-
-    def _is_array(self, value: Any) -> bool:
-        return isinstance(value, OpenClArray)

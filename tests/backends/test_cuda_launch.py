@@ -1,0 +1,342 @@
+"""How a GPU's kernels are kept, loaded and launched without a compiler, and what may go wrong.
+
+The calls of the driver, and the modules that a process has imported, are counted; times are not.
+"""
+
+import json
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from conftest import GPU
+from support.cards import RENDER, command, pixels_of, python, stand_in
+
+import fractals
+from fractals.backends.devices import choose, open_backend
+
+pytestmark = [*GPU.marks, pytest.mark.unwatched]
+
+# --- Programs without a compiler
+
+COMPILERS = ("numba", "llvmlite", "numba_cuda", "cuda")  # the last one holds core and bindings
+# Runs a command line, and writes what the process has imported.
+LISTED = f"""
+import atexit, os, sys
+
+def write(code=0):
+    found = {{name.partition(".")[0] for name in sys.modules}} & set({COMPILERS!r})
+    open("modules", "w").write(" ".join(sorted(found)) or "none")
+    end(code)
+
+end, os._exit = os._exit, write
+atexit.register(write)
+sys.argv = ["fractals", *sys.argv[1:]]
+from fractals.cli import run
+run()
+"""
+FLAME = """
+formula.name = "flame"
+image.size = [32, 24]
+scatter = { quality = 2, steps = 20 }
+[[formula.transforms]]
+affine = [0.7, 0.3, 0.4, -0.3, 0.7, 0]
+variations = { linear = 0.9 }
+[[formula.transforms]]
+affine = [0.5, 0, 1, 0, 0.5, 0]
+variations = { spherical = 0.6 }
+"""
+FILM = ("film", "--center=-0.743643887037151,0.131825904205330", "--size", "32x24", "--fps", "2")
+DRAWN = {
+    "picture": ("render", "--size", "32x18", "--max-iterations", "200", "-o", "a.png"),
+    "deep": ("render", "--size", "32x18", "--width", "1e-20", "-n", "500", "-o", "a.png"),
+    "film": (*FILM, "--to", "1e-6", "--seconds", "2", "-n", "100", "-o", "a.webp"),
+    "flame": ("render", "flame.toml", "-o", "a.png"),
+    "solid": (
+        *("render", "--formula", "mandelbulb", "--size", "16x12", "--samples", "2", "-o", "a.png"),
+    ),
+}
+# A view of the explorer, drawn as by its drawing thread.
+EXPLORED = f"""
+import sys, threading
+from fractals.explorer.scheduler import VIEW, Engine
+from fractals.explorer.view import ClientView
+from fractals.io.load import load_scene
+
+engine, ended, failed = Engine("cuda"), threading.Event(), []
+
+def fail(line):
+    failed.append(line)
+    ended.set()
+
+class View(ClientView):
+    def send_drawn(self, name, seconds, **facts):
+        if name == "exact":
+            ended.set()
+
+keys = {{"size": (24, 16), "max_iterations": 60, "supersampling": 1}}
+view = View(key=(engine,), make=View.passes, priority=VIEW, engine=engine,
+    scene=load_scene({{}}, **keys), frame=1, paint=0, failed=fail)
+engine.submit(view)
+assert ended.wait(240)
+engine.end()
+found = {{name.partition(".")[0] for name in sys.modules}} & set({COMPILERS!r})
+open("modules", "w").write(" ".join(sorted(found)) or "none")
+assert not failed, failed
+"""
+
+
+@stand_in
+@pytest.mark.parametrize("kind", [*DRAWN, "view"])
+def test_a_warm_start_imports_no_compiler(tmp_path, kind):
+    (tmp_path / "flame.toml").write_text(FLAME)
+    for _ in range(2):
+        if kind == "view":
+            ended = python(tmp_path, "-c", EXPLORED)
+        else:
+            words = (*DRAWN[kind], "--overwrite", "--device", "cuda")
+            ended = python(tmp_path, "-c", LISTED, *words)
+        assert ended.returncode == 0, ended.stderr
+        assert "Traceback" not in ended.stderr
+    assert (tmp_path / "modules").read_text() == "none"
+
+
+@stand_in
+def test_a_driver_that_fails_in_its_thread_is_answered_once(tmp_path):
+    ended = command(tmp_path, *RENDER, fail="cuInit:1-:999")
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (4, 1)
+    assert "the driver has failed: restart the machine" in ended.stderr
+
+
+# --- Launches
+
+
+class Inner(NamedTuple):
+    table: Any
+    small: Any
+
+
+class Outer(NamedTuple):
+    inner: Inner
+    flag: Any
+    half: Any
+
+
+def make_told_body(target):
+    """Return a body that writes each of its arguments into a row of `out`."""
+
+    def body(x, y, dx, dy, out, first, outer, pair, whole):
+        for j in range(y, out.shape[0], dy):
+            for i in range(x, out.shape[1], dx):
+                table = outer.inner.table
+                out[j, i] = first + 10 * table[j, i] + 1000 * outer.inner.small
+                if outer.flag:
+                    out[j, i] += outer.half + 10000 * pair[0] + 100000 * pair[1] + whole
+
+    return body
+
+
+SMALLS = (np.int8(-3), np.uint8(200), np.int16(-300), np.uint16(60000), np.uint32(2**32 - 1))
+
+
+@pytest.fixture
+def backend():
+    return open_backend(choose("cuda").device, "float64")
+
+
+def told(backend, small, flag, run=None):
+    """Return what the body wrote, and what it should have written."""
+    table = np.arange(35, dtype=np.int32).reshape(5, 7)
+    out, run = backend.empty((5, 7), np.float64), run or backend.compile(make_told_body)
+    outer = Outer(Inner(backend.to_device(table), small), flag, np.float32(0.25))
+    run(out, np.int64(-(2**40)), outer, (3, 2.5), -7)
+    found = np.empty((5, 7))
+    backend.to_host(out, found)
+    expected = -(2.0**40) + 10.0 * table + 1000.0 * float(small)
+    return found, expected + (0.25 + 30000 + 250000 - 7 if flag else 0)
+
+
+@pytest.mark.parametrize("small", SMALLS, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("flag", [True, np.bool_(False)])
+def test_numbers_of_each_size_arrive(backend, small, flag):
+    found, expected = told(backend, small, flag)
+    assert np.array_equal(found, expected)
+
+
+def test_arguments_that_launches_have_in_common_are_given_once(backend):
+    bound = backend.compile(make_told_body).bound((3, 2.5), -7)
+    for small in (np.uint8(1), np.uint8(7)):
+        found, expected = told(backend, small, True, lambda *arguments: bound(*arguments[:3]))
+        assert np.array_equal(found, expected)
+
+
+def make_sum_body(target):
+    def body(x, y, dx, dy, out, columns, rows):
+        for j in range(y, out.shape[0], dy):
+            for i in range(x, out.shape[1], dx):
+                out[j, i] = columns[1, i] + rows[0, j]
+
+    return body
+
+
+@pytest.mark.parametrize("first", [0, 1, 4])
+def test_parts_of_arrays_arrive_without_a_copy(backend, first):
+    columns, rows = np.arange(14.0).reshape(2, 7), 100 * np.arange(22.0).reshape(2, 11)
+    whole = [backend.to_device(each) for each in (columns, rows)]
+    out = backend.empty((3, 5, 2), np.float64)[1].reshape(5, 2)
+    backend.compile(make_sum_body)(out, *(each.from_column(first) for each in whole))
+    found = np.empty((5, 2))
+    backend.to_host(out, found)
+    assert np.array_equal(
+        found, columns[1, first : first + 2] + rows[0, first : first + 5, np.newaxis]
+    )
+
+
+# --- What is laid otherwise, or refused
+
+
+def make_complex_body(target):
+    def body(x, y, dx, dy, out, z, table):
+        for i in range(x, out.shape[1], dx):
+            out[0, i] = z.imag + table[0, i]
+
+    return body
+
+
+def test_an_argument_without_cells_is_launched_by_numba(backend):
+    """On the stream of the thread, with the arrays of the others."""
+    out, table = backend.empty((1, 7), np.float64), backend.to_device(np.arange(7.0)[np.newaxis])
+    run = backend.compile(make_complex_body)
+    for _ in range(2):
+        run(out, 3 + 4j, table)
+    found = np.empty((1, 7))
+    backend.to_host(out, found)
+    assert found.tolist() == [[4.0 + k for k in range(7)]]
+
+
+@stand_in
+@pytest.mark.parametrize("lacks", ["cuLaunchKernel", "cuModuleLoadData", "cuModuleGetFunction"])
+def test_a_driver_that_lacks_a_function_of_launches(tmp_path, lacks):
+    """Numba has others for these."""
+    ended = command(tmp_path, *RENDER, lacks=lacks)
+    assert ended.returncode == 0, ended.stderr
+    keys = {"size": (32, 18), "max_iterations": 200, "device": "cpu"}
+    assert np.array_equal(pixels_of(tmp_path), fractals.render(**keys).pixels)
+
+
+KEPT = """
+import sys
+import fractals
+from fractals.backends import code_cache, cuda_driver
+from fractals.backends.cuda.kernel import CardProgram
+
+load = code_cache.Store.load
+change = {
+    "no code": lambda kept: kept and (kept[0], b"no code"),
+    "another name": lambda kept: kept and ("another", kept[1]),
+}[sys.argv[1]]
+
+def changed(store, key, rebuild):
+    found = load(store, key, rebuild)
+    return change(found) if key.startswith("kernel ") else found
+
+keys = {"size": (32, 18), "max_iterations": 200, "device": "cuda"}
+first = fractals.render(**keys).pixels
+code_cache.forget_programs()
+code_cache.Store.load = changed
+assert (fractals.render(**keys).pixels == first).all()
+"""
+
+
+@stand_in
+@pytest.mark.parametrize("change", ["no code", "another name"])
+def test_code_that_the_driver_refuses_is_compiled_anew(tmp_path, change):
+    """Of another card, say, or of a file that another program has made."""
+    ended = python(tmp_path, "-c", KEPT, change)
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "is compiled anew" in ended.stderr
+
+
+@stand_in
+@pytest.mark.parametrize("function", ["cuModuleLoadData", "cuLaunchKernel", "cuMemHostAlloc"])
+def test_memory_that_ends_when_a_kernel_is_loaded_or_launched(tmp_path, function):
+    """Once: what is unused is freed, or memory of another kind is taken. For good: a line."""
+    assert command(tmp_path, *RENDER).returncode == 0
+    expected = pixels_of(tmp_path)
+    once = command(tmp_path, *RENDER, fail=f"{function}:1:2")
+    always = command(tmp_path, *RENDER, fail=f"{function}:1-:2")
+    for ended in (once, always):
+        if ended.returncode:
+            assert "the GPU is out of memory" in ended.stderr.splitlines()[-1]
+        else:
+            assert np.array_equal(pixels_of(tmp_path), expected)
+        assert "Traceback" not in ended.stderr
+    assert not once.returncode or function == "cuLaunchKernel"
+    assert always.returncode or function == "cuMemHostAlloc"
+
+
+BROKEN = """
+import sys
+import fractals
+from fractals.backends.cuda import kernel
+
+kernel._imported = lambda: (None, "libNVVM is missing")
+keys = {"size": (8, 6), "max_iterations": 50, "coloring": sys.argv[1], "device": "auto"}
+said = []
+try:
+    print(fractals.render(on_message=said.append, **keys).device, *said)
+except fractals.FractalsError as error:
+    print(error)
+"""
+
+
+@stand_in
+def test_a_compiler_that_is_gone_is_told_when_it_is_needed(tmp_path):
+    """Kept code is drawn without it. The next process knows, and draws on the CPU."""
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "standin")}
+    words = ("--coloring", "count", "--size", "8x6", "--max-iterations", "50")
+    assert command(tmp_path, *RENDER, *words, variables=variables).returncode == 0
+    told = [
+        python(tmp_path, "-c", BROKEN, coloring, variables=variables).stdout
+        for coloring in ("count", "smooth", "count")
+    ]
+    assert told[0] == "cuda\n"
+    assert told[1].startswith("a GPU is there but numba.cuda can't use it (libNVVM is missing)")
+    assert told[2].startswith("cpu a GPU is there but numba.cuda can't use it (libNVVM is")
+
+
+# --- What a launch asks of the driver
+
+LAUNCHED = """
+import json, os, sys
+import numpy as np
+import fractals
+from fractals.rendering.drawing import open_drawing, open_plan
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Tile
+
+options = RenderOptions(device="cuda")
+plan, backend = open_plan(fractals.load_scene(size=(16, 16), max_iterations=20), options)
+source = open_drawing(plan, backend, options).source
+for tile in range(3 + int(sys.argv[1])):
+    source.iterate(Tile(tile % 4, tile % 5, 8, 8))
+    backend.synchronize()
+"""
+
+
+def calls(path):
+    return Counter(json.loads(path.read_text().splitlines()[-1])["calls"])
+
+
+@stand_in
+def test_a_tile_of_few_samples_is_one_launch(tmp_path):
+    """No copy, no allocation, no look for a context: ten tiles more are ten launches and waits."""
+    found = []
+    for more in (0, 10):
+        profile = tmp_path / f"profile{more}"
+        ended = python(tmp_path, "-c", LAUNCHED, str(more), profile=profile)
+        assert ended.returncode == 0, ended.stderr
+        found.append(calls(profile))
+    asked = {name: n for name, n in (found[1] - found[0]).items() if not name.startswith("kernel ")}
+    assert asked == {"kernel": 10, "cuLaunchKernel": 10, "cuStreamSynchronize": 10}
