@@ -95,6 +95,16 @@ def test_light_is_as_ever(name):
     assert gallery.hash_of(name, "cpu") == KNOWN[name]
 
 
+def test_every_solid_has_light_of_its_own():
+    """Skies all differ, and so do mean colors: in OKLab, the median of the distances of pairs."""
+    names = [each.values[0] for each in solids()]
+    assert len({load_scene(name).light.sky for name in names}) == len(names)
+    means = np.array([oklab_of(THUMBNAILS / "scene" / f"{name}.webp").mean(0) for name in names])
+    distances = np.linalg.norm(means[:, None] - means, axis=2)
+    # It was 0.05 when almost all of them showed sand under a gray sky.
+    assert np.median(distances[np.triu_indices(len(names), 1)]) > 0.1
+
+
 def scattered():
     """Return the scenes of flames, attractors and Buddhabrots."""
     return [name for name in KNOWN if load_scene(name).make_any_formula().family == "scatter"]
@@ -175,11 +185,15 @@ def test_at_most_a_third_of_the_pictures_are_blue_and_orange():
     assert len(found) <= len(KNOWN) / 3
 
 
-def blue_and_orange(path):
+def oklab_of(path):
+    """Return the colors of a picture, made small, in OKLab."""
     with PIL.Image.open(path) as picture:
         small = picture.convert("RGB").resize((64, 36), PIL.Image.Resampling.BOX)
-    linear = linear_from_srgb(np.asarray(small).reshape(-1, 3) / 255)
-    _, chroma, hue = oklch_from_oklab(oklab_from_linear(linear)).T
+    return oklab_from_linear(linear_from_srgb(np.asarray(small).reshape(-1, 3) / 255))
+
+
+def blue_and_orange(path):
+    _, chroma, hue = oklch_from_oklab(oklab_of(path)).T
     blue, orange = (
         chroma[(low <= hue % 360) & (hue % 360 <= high)].sum() / chroma.sum()
         for low, high in ((225, 290), (35, 100))
