@@ -104,9 +104,12 @@ def main() -> None:
         return
     work = given.only.split(",") if given.only else all_work()
     for level in levels:
-        data = build(level, work, given.jobs, given.run_as)
-        if given.check and build(level, work[::-1], given.jobs + 1, given.run_as) != data:
-            sys.exit(f"{level}: compiled again, the bytes differ")
+        contents = build(level, work, given.jobs, given.run_as)
+        if given.check:
+            again = build(level, work[::-1], given.jobs + 1, given.run_as)
+            if places := {place for place, _ in contents.items() ^ again.items()}:
+                sys.exit(f"{level}: compiled again, these differ: {', '.join(sorted(places))}")
+        data = shipped.packed(contents)
         file = shipped.file_of(level)
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
@@ -127,8 +130,8 @@ def scenes() -> list[str]:
     return [DEFAULT, *catalog.names("gallery")]
 
 
-def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
-    """Return the bytes of the file of a level, from programs of an empty cache."""
+def build(level: str, work: list[str], jobs: int, run_as: str | None) -> dict[str, bytes]:
+    """Return the programs of a level, made with an empty cache, by their places in it."""
     from fractals.backends import code_cache, shipped
 
     more = ["--run-as", run_as] if run_as else []
@@ -153,7 +156,7 @@ def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
         if not facts.keys() & {"entry", "refused"}:
             sys.exit(f"{level}: a program that LLVM has to link: {place}")
     print(f"{level}: {len(contents)} programs")
-    return shipped.packed(contents)
+    return contents
 
 
 def draw(work: list[str], level: str, run_as: str | None) -> None:

@@ -534,6 +534,7 @@ def found(monkeypatch):
     monkeypatch.setattr(devices.probe, "gpus", lambda: ([], "no NVIDIA driver"))
 
     def put(*there, reason=""):
+        monkeypatch.setattr(opencl, "is_installed", lambda: True)
         monkeypatch.setattr(opencl, "found", lambda: (list(there), reason))
 
     return put

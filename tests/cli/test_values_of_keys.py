@@ -31,7 +31,7 @@ POOL = {
     int: (0, 1, 3, 16, 1000),
     float: (0.25, 1.4, -0.5, 2, 30, 100, 1e-3),
     bool: (True, False),
-    str: ("ember", "navy", "#102030", "gaussian", "0.75", "1e-3"),
+    str: ("ember", "navy", "#102030", "gaussian", "0.75", "1e-3", "900x600+9+6"),
     tuple: ([1.5, -2, 0.5], ["-0.75", "0.1"], ["#102040", "#203060", "navy"], [64, 48]),
     FormulaName: (
         *("burning_ship", {"name": "multibrot", "power": 4}, "z**3 + c"),

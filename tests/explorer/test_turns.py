@@ -199,7 +199,9 @@ def test_a_view_that_takes_long_pauses_until_its_user_goes_on():
         ("",), ClientView.passes, VIEW, **options, say=lambda kind, **_: said.append(kind)
     )
     view.allowed = 3.0
-    steps = view.draw_tiles(SimpleNamespace(plan=SimpleNamespace(size=(8, 6))), None, 8)
+    view.drawing = SimpleNamespace(plan=SimpleNamespace(size=(8, 6), supersampling=1))
+    view.single = None
+    steps = view.draw_tiles(view.drawing, Sink(lambda tile, stop: {}), 8)
     assert next(steps) is None
     assert min(next(steps), next(steps)) > scheduler.monotonic()
     view.go_on()
@@ -220,7 +222,7 @@ def test_work_does_not_pass_while_other_programs_have_the_cores(engine):
 class Sleeping:
     """A refinement whose steps take long, of which the CPU does nothing."""
 
-    kept, prepare, free = 0, staticmethod(lambda: None), staticmethod(lambda: None)
+    kept, share, prepare, free = 0, 0.0, staticmethod(lambda: None), staticmethod(lambda: None)
 
     def pictures(self):
         for _ in range(3):
