@@ -15,7 +15,7 @@ from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
 from fractals.scene.paint import MAX_LAYERS, Paint
 
-PART = re.compile(r"[\d.e+]{1,20} of [\d.e+]{1,20} [a-z ]{1,40}", re.ASCII)  # a `Partial`
+PART = re.compile(r"[\d.e+-]{1,20} of [\d.e+-]{1,20} [a-z ]{1,40}", re.ASCII)  # a `Partial`
 RESOLVED = "resolved"  # the table beside a picture's scene; readers of scenes pass over it
 
 

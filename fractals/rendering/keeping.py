@@ -8,23 +8,30 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from fractals.errors import OptionError, shown
+from fractals.io.files import check_output
 from fractals.io.image import Image, PictureFile
 from fractals.rendering.families import Family, Rendered, written_to
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.preview import Onlooker
-from fractals.rendering.stores.kept import Kept, kept_beside
+from fractals.rendering.stores.kept import Kept, folder_beside, kept_beside
 from fractals.scene.model import Scene
 
 SAMPLES = "samples"  # the name of what is kept, in a folder beside the picture
+FILE_TIME = "file_time"  # of the arrays: when the picture of these samples was written
 Arrays = Mapping[str, Any]
 # Return the picture, and what goes on with it; nothing, if the picture is complete. Takes what was
 # kept, or None.
 Draw = Callable[[Arrays | None], tuple[Image, Arrays]]
 
 
-def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any) -> None:
-    """Raise an `OptionError` where the samples of a picture can't be kept."""
+def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any, overwrite: bool) -> None:
+    """Raise an `OptionError` where the samples of a picture can't be kept.
+
+    Where none are kept yet, a file that is there is told before anything is drawn.
+    """
     if not family.keeps:
         raise OptionError(
             "keep=True is for solids and scatter images, whose samples are added up: leave it out"
@@ -33,6 +40,8 @@ def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any) -> Non
         raise OptionError("a cluster keeps what it has computed: leave keep=True out")
     if not isinstance(path, str | Path):
         raise OptionError("keep=True requires the name of a file")
+    if not folder_beside(Path(path)).exists():
+        check_output(path, overwrite)
 
 
 def draw_kept(
@@ -60,16 +69,26 @@ def draw_kept(
                 "give overwrite=True"
             )
         before = kept.load(SAMPLES) if same and not overwrite else None
-        target = PictureFile(path, scene.image, overwrite or before is not None)
+        # A picture that another call has put there stays
+        ours = before is not None and _time_of(path) == int(before.get(FILE_TIME, 0))
+        target = PictureFile(path, scene.image, overwrite or ours)
         kept.begin(facts, whole)
         with _removed_if_empty(kept), _heard(options.watch):
             image, rest = draw(before)
             drawn = written_to(target, image, options)
             if not rest:
                 return drawn
-            kept.save(SAMPLES, **rest)
+            kept.save(SAMPLES, **rest, **{FILE_TIME: np.int64(_time_of(path))})
         options.on_message(f"{path}: {image.summary} are kept; drawing it again goes on with them")
         raise KeyboardInterrupt
+
+
+def _time_of(path: Path) -> int:
+    """Return when a file was changed, in ns; -1: there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return -1
 
 
 @contextlib.contextmanager

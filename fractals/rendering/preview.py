@@ -5,6 +5,7 @@ work, and `Onlooker` decides whether it is time for a preview, before anything i
 """
 
 import math
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -233,7 +234,9 @@ class PreviewFile:
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         if path.suffix.lower() != ".png":
             raise OptionError(f"'{shown(path)}': a preview is a PNG: end its name in .png")
-        check_output(path, overwrite=_is_preview(path))
+        if path.exists() and not _is_preview(path):
+            raise OptionError(f"'{shown(path)}' is there and is no preview: name another file")
+        check_output(path, overwrite=True)
         self._path, self._tell, self._failed = path, tell, False
 
     def __call__(self, image: Image) -> None:
@@ -254,8 +257,13 @@ class PreviewFile:
 
 def check_apart(path: Any, preview: Any) -> None:
     """Raise an `OptionError` where a picture and its preview are one file."""
-    if Path(path).absolute() == Path(preview).absolute():
+    if _place(path) == _place(preview):
         raise OptionError(f"preview={str(preview)!r} is the picture itself: name another file")
+
+
+def _place(path: str | Path) -> str:
+    """Return a file's place, by which two names of it are told."""
+    return os.path.normcase(os.path.realpath(path))
 
 
 def _is_preview(path: Path) -> bool:

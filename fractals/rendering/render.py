@@ -338,7 +338,7 @@ def render_to(
     if file_options.keep:
         from fractals.rendering.keeping import check_kept
 
-        check_kept(path, family, cluster)
+        check_kept(path, family, cluster, overwrite)
     if cluster is not None and isinstance(path, str | Path) and not overwrite:
         from fractals.rendering.cluster.job import remove_rest
 

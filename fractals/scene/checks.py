@@ -336,7 +336,9 @@ def _switch(given: Any) -> bool:
 def _float(given: Any) -> float:
     try:
         value = float(given) if not isinstance(given, str) or given.isascii() else None
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        value = math.inf
+    except (TypeError, ValueError):
         value = None
     if value is None or not math.isfinite(value):
         raise wrong(given, "a number" if value is None else "a finite number")
@@ -350,7 +352,7 @@ def _int(given: Any) -> int:
         try:
             return int(text)
         except ValueError:
-            if text.strip().lstrip("+-").isdecimal():  # Python reads no more
+            if re.fullmatch(r"[+-]?[0-9]+", text.strip()):  # Python reads no more
                 raise wrong(given, "a whole number of less than 4300 digits") from None
     if isinstance(number, float) and number.is_integer():
         number = int(number)

@@ -126,7 +126,9 @@ class Judge:
         squares[chosen] = (moved**2).sum(axis=1)
         # The mean of a window's squares, times first / (last - first), is above the noise's square
         most = round(3 * (effort.noise * STEP) ** 2) * (last - first)
-        active &= around(squares) * first > around(chosen.astype(np.int64)) * most
+        few = around(chosen.astype(np.int64))
+        # Rows that an interrupted round has reached are judged already: none of them is chosen
+        active &= (few == 0) | (around(squares) * first > few * most)
 
     def fill(
         self, sums: NDArray[np.int64], places: NDArray[np.int32], effort: Effort, trace: Trace

@@ -319,7 +319,7 @@ class Solids(Family):
         def draw(before: Arrays | None) -> tuple[Image, Arrays]:
             width, height = scene.image.size
             sums = np.zeros((height, width, tracing.numbers), np.int64)
-            preview = LightPreview(scene, tracing.backend) if watch.shows else None
+            preview = preview_of(tracing) if watch.shows else None
             rounds = Rounds(tracing, sums, range(height), preview, before)
             rounds.run(watch, options.on_progress)
             stages.lap("iterate")
@@ -366,7 +366,7 @@ class Solids(Family):
 
     def run_kernels(self, scene: Scene, backend_of: Callable[[str], Backend]) -> int:
         """Draw some pixels; the first kernel looks for the surface, and the second one traces."""
-        plan = make_solid_plan(scene.replace(size=(8, 6)), "opencl", 1, "pixels")
+        plan = make_solid_plan(scene.replace(size=(8, 6), whole=None), "opencl", 1, "pixels")
         tracing, sums = Tracing(plan, backend_of(plan.precision)), np.zeros((6, 8, 3), np.int64)
         tracing.add(sums, range(6), 0, 1, None)
         tracing.pixels(sums, 1)
@@ -441,6 +441,12 @@ def smaller(whole: str | None, size: tuple[int, int], step: int, unit: int) -> s
     return f"{sides[0]}x{sides[1]}+{corner[0]}+{corner[1]}"
 
 
+def preview_of(tracing: Tracing) -> LightPreview:
+    """Return the preview of a picture."""
+    plan = tracing.plan
+    return LightPreview(plan.scene, tracing.backend, plan.whole_size, plan.corner)
+
+
 @contextmanager
 def kept_of(path: str | Path | BinaryIO, plan: SolidPlan) -> Iterator[Kept | None]:
     """Keep the bands of a picture beside its file, if there are several."""
@@ -468,7 +474,7 @@ def bands(
     (width, height), samples = plan.scene.image.size, tracing.effort.most
     step = height if plan.band == height else max(1, plan.band // tall) * tall
     watch = options.watch if options.watch and options.watch.shows else None
-    preview = LightPreview(plan.scene, tracing.backend) if watch else None
+    preview = preview_of(tracing) if watch else None
     for top in range(0, height, step):
         rows = range(top, min(height, top + step))
         name = f"rows-{rows.start}-{rows.stop}"

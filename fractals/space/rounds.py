@@ -25,12 +25,25 @@ ROWS = 64  # of the sums, that are changed at once
 
 
 class LightPreview:
-    """The light of a picture in few pixels; rows that are not traced yet are black."""
+    """The light of a picture in few pixels; rows that are not traced yet are black.
 
-    def __init__(self, scene: Scene, backend: Backend) -> None:
-        self._step = step_of(scene)
-        small = small_scene(scene, self._step)
-        self._developer = Developer(backend, small)
+    `whole`, `corner`: size of the picture of which `scene` is a part, and the part's first pixel.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        backend: Backend,
+        whole: tuple[int, int] | None = None,
+        corner: tuple[int, int] = (0, 0),
+    ) -> None:
+        self._step = step = step_of(scene)
+        small = small_scene(scene, step)
+        width, height = whole or scene.image.size
+        across, down = corner
+        self._developer = Developer(
+            backend, small, (-(-width // step), -(-height // step)), (across // step, down // step)
+        )
         width, height = small.image.size
         self._light = np.zeros((height, width, 3), backend.real)
 

@@ -1,6 +1,7 @@
 """Ctrl-C on a picture whose samples are added up: a picture of those so far, which goes on."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -19,7 +20,11 @@ import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.io.files import SCENE_KEY
 from fractals.io.tables import read_resolved
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.preview import Onlooker
 from fractals.scatter import rounds
+from fractals.space.rounds import Rounds
+from fractals.space.trace import open_tracing
 from fractals.tools.pixels import read_pixels
 
 SOLID = {"formula": "mandelbulb", "size": (24, 17), "bounces": 0, "supersampling": 1}
@@ -127,6 +132,47 @@ def test_a_file_that_was_there_stays(short, tmp_path):
         drawn(path, Typist(0.5), **PICTURES["flame"])
     assert path.read_bytes() == b"mine"
     assert [each.name for each in tmp_path.iterdir()] == ["a.png"]
+
+
+class Impatient(Onlooker):
+    """One that stops a picture of many rows in the middle of a round."""
+
+    stopped = property(lambda self: next(self.asked) <= 0, lambda self, _: None)
+
+    def __init__(self, scene, asks):
+        self.asked = itertools.count(asks, -1)
+        super().__init__(scene, None, keeps=True)
+
+
+def test_a_round_that_is_stopped_in_the_middle_goes_on():
+    scene = fractals.load_scene("caldera", size=(48, 48), samples="auto")
+    tracing = open_tracing(scene, RenderOptions(device="cpu", threads=1), "store")
+    tracing.effort = tracing.effort._replace(most=24)
+
+    def taken(*asks):
+        before = None
+        for each in (*asks, 10**6):
+            light = np.zeros((48, 48, tracing.numbers), np.int64)
+            made = Rounds(tracing, light, range(48), before=before)
+            made.run(Impatient(scene, each), None)
+            before = made.kept()
+        assert made.whole
+        return made.even()
+
+    expected = taken()
+    for asks in (10, 12, 19, 25):
+        assert np.array_equal(taken(asks), expected), asks
+
+
+def test_a_picture_of_another_call_is_not_replaced(short, tmp_path):
+    path = tmp_path / "a.png"
+    drawn(path, Typist(0.5), **PICTURES["flame"])
+    path.write_bytes(b"mine")
+    with pytest.raises(FractalsError, match="exists already"):
+        drawn(path, **PICTURES["flame"])
+    assert path.read_bytes() == b"mine"
+    path.unlink()
+    assert drawn(path, **PICTURES["flame"]) is None  # the samples go on
 
 
 def test_samples_of_another_picture_stay(short, tmp_path):

@@ -124,6 +124,13 @@ def test_a_preview_of_a_large_solid_is_its_mean(eager, monkeypatch):
     assert np.corrcoef(ours, few.sum(axis=2).ravel())[0, 1] > 0.9
 
 
+def test_a_preview_of_a_part_has_the_vignette_of_the_whole(eager):
+    seen = []
+    part = {**SOLID, "size": (20, 18), "whole": "64x48+30+20", "vignette": 0.8, "samples": 20}
+    drawn = fractals.render(preview=lambda image: seen.append(image.pixels), device="cpu", **part)
+    assert np.abs(seen[-1].astype(int) - drawn.pixels).mean() < 0.5
+
+
 def test_a_canvas_takes_rows_in_any_order():
     big = scene(size=(1921, 1083))
     step = step_of(big)
@@ -175,7 +182,7 @@ def test_a_file_of_another_kind_stays(tmp_path):
     path = tmp_path / "mine.png"
     fractals.render(size=(8, 6), device="python", max_iterations=9).save(path)
     before = path.read_bytes()
-    with pytest.raises(FractalsError, match=r"mine.png' exists already"):
+    with pytest.raises(FractalsError, match=r"mine.png' is there and is no preview"):
         fractals.render(size=(8, 6), device="python", max_iterations=9, preview=path)
     assert path.read_bytes() == before
 
@@ -191,6 +198,12 @@ def test_a_file_of_another_kind_stays(tmp_path):
 def test_what_is_no_preview_is_one_line(given, said):
     with pytest.raises(FractalsError, match=said):
         fractals.render(size=(8, 6), device="python", preview=given)
+
+
+def test_another_name_of_the_picture_is_not_its_preview(tmp_path):
+    name = tmp_path / ".." / tmp_path.name / "a.png"
+    with pytest.raises(OptionError, match="is the picture itself"):
+        fractals.render_to(tmp_path / "a.png", size=(8, 6), preview=name)
 
 
 def test_a_picture_is_not_its_preview(tmp_path, monkeypatch):

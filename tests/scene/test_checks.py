@@ -139,7 +139,7 @@ FAULTS = [
     ({"share": math.nan}, ["share: 'nan' is not a finite number"]),
     ({"share": "inf"}, ["share: 'inf' is not a finite number"]),
     ({"share": 10**400}, [f"share: '1{'0' * 39}...' is not a number"]),
-    ({"share": 1j}, ["share: '1j' is not a number"]),
+    ({"share": 1j}, ["share: '1j' is not a finite number"]),
     ({"share": "٣"}, ["share: '٣' is not a number"]),
     ({"share": None}, ["share: 'None' is not a number"]),
     ({"text": 3}, ["text: '3' is not a text"]),

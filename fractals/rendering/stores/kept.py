@@ -75,12 +75,17 @@ class Kept:
             self.folder.rmdir()
 
 
+def folder_beside(path: Path) -> Path:
+    """Return the folder of a file's bands."""
+    return path.with_name(path.name + BANDS)
+
+
 @contextmanager
 def kept_beside(path: Path) -> Iterator[Kept]:
     """Keep bands beside a file until it is written."""
     from fractals.io.stores.store import claimed
 
-    folder = path.with_name(path.name + BANDS)
+    folder = folder_beside(path)
     with claimed(folder):
         kept = Kept(folder)
         yield kept
