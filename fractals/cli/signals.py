@@ -84,4 +84,5 @@ def is_compiling() -> bool:
     frames end that were looked at (cpython issue 106092).
     """
     module = sys.modules.get("numba.core.compiler_lock")
-    return module is not None and bool(module.global_compiler_lock.is_locked())
+    lock = getattr(module, "global_compiler_lock", None)  # not there while it is imported
+    return lock is not None and bool(lock.is_locked())

@@ -52,6 +52,7 @@ class ShownView(DrawingTask):
     begun: float = field(default_factory=monotonic)
     seconds: float = 0.0  # of work so far
     ahead: "Ahead | None" = None  # once some of the work is done
+    done: float = 0.0  # share of the work of the pass, as told
     allowed: float = MAX_SECONDS  # seconds of work, after which the view is paused
     # Held while a message of the newest paint is sent, and while the paint is changed
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -485,7 +485,7 @@ class ClientView(MovedView):
 
     def draw_exact(self) -> Steps:
         """Send the pixels of `fractals.render`."""
-        begun = monotonic()
+        begun, self.done = monotonic(), 0.0
         drawing = yield from self._exact_drawing()
         width, height = drawing.plan.size
         light = np.empty((height, width, 3), np.float32) if drawing.glows else None
@@ -555,8 +555,10 @@ class ClientView(MovedView):
 
         for seconds in self.engine.batches(self, drawing, tiles, replace(sink, take=take)):
             yield from self.worked(seconds)
-            done = before + own * sum(areas) / pixels
-            self.send_ahead(what, done / (values + exact))
+            done = (before + own * sum(areas) / pixels) / (values + exact)
+            if done > self.done:  # samples that layers rank are drawn again, in little time
+                self.done = done
+                self.send_ahead(what, done)
 
     # ------------------------------------------------------------------ messages
 

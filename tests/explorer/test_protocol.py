@@ -79,6 +79,7 @@ def test_compiling_is_told_before_the_first_picture(server):
 
 SHARED = {
     "values and pixels": {**SEAHORSE, "image": {"supersampling": 2}},
+    "ranks": {**SEAHORSE, "color": {"coloring": "rank"}, "image": {"supersampling": 2}},
     "points": {"formula": "clifford", "scatter": {"quality": 100}},
     "light": {"formula": "mandelbulb", "light": {"samples": 5, "bounces": 1}},
 }

@@ -548,6 +548,20 @@ def test_workers_that_fail_leave_a_part_to_one_that_does_not(dispatched, monkeyp
     assert len(set(tried)) == len(tried)  # none twice
 
 
+def test_a_worker_that_does_nothing_but_fail_is_refused_where_others_compute(dispatched):
+    said = []
+
+    class Broken(FakePool):
+        def compute(self, address, numbers, future):
+            if address == "a":
+                future.set_exception(MemoryError("no room"))
+            else:
+                super().compute(address, numbers, future)
+
+    assert dispatched(Broken("a", "b"), 300, on_message=said.append)[1] == list(range(300))
+    assert said == ["a is refused: MemoryError: no room"]
+
+
 def test_a_worker_that_stands_still_does_not_keep_a_part_that_others_fail_at(dispatched):
     class Frozen(FakePool):
         def compute(self, address, numbers, future):

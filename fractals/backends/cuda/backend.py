@@ -122,8 +122,9 @@ class CudaSlot(StreamSlot):
 
     def wait_for(self, other):
         """Have the stream wait for what another of its GPU was given until now."""
-        self.driver.cuEventRecord(other._done, other.stream)
-        self.driver.cuStreamWaitEvent(self.stream, other._done, 0)
+        done = other._done  # read once: two threads that ask for it at once may get two
+        self.driver.cuEventRecord(done, other.stream)
+        self.driver.cuStreamWaitEvent(self.stream, done, 0)
 
     def _page_locked(self, size):
         return np.asarray(_Memory(self.gpu, size, page_locked=True))

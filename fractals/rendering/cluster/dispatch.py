@@ -57,6 +57,7 @@ class Worker:
     pace: float = 0.0  # seconds that it takes for a second of the forecast; 0: not known yet
     checked: bool = False  # whether another worker was asked to repeat a part
     wrong: int = 0  # tasks of which it returned no result, or a damaged one
+    failed: int = 0  # tasks that ended with an error, one after the other
     tasks: list[Task] = field(default_factory=list)
 
     def seconds(self, forecast: float) -> float:
@@ -178,7 +179,7 @@ class Dispatch:
         """Have these parts computed, and return when all of them are there.
 
         Raises FractalsError: a worker can't write; all workers are refused; two results differ; or
-        a part ended five workers. Parts that are there are kept.
+        five workers, or all that are ready, failed at a part. Parts that are there are kept.
         """
         self._inbox = Inbox()
         self._waiting.extend(numbers)
@@ -327,7 +328,7 @@ class Dispatch:
         elif isinstance(result, BaseException):  # whatever a worker or a transport raises
             reason = f"{type(result).__name__}: {shown(result, 100)}"
             if task.numbers:
-                self._take_back(task, f"{task.worker}, {reason}")
+                self._fail(known, task, reason)
             elif self._troubles[task.worker] < MOST_TRIES:
                 self._troubles[task.worker] += 1
                 del self._workers[task.worker]  # it may have ended; if not, it is asked again
@@ -339,6 +340,18 @@ class Dispatch:
             self._accept(known, task, result)
         with contextlib.suppress(Exception):
             getattr(task.future, "release", lambda: None)()  # else a dead worker's are run again
+
+    def _fail(self, known: Worker, task: Task, reason: str) -> None:
+        """Have the parts of a task computed again; refuse a worker that does nothing but fail.
+
+        Where others compute parts, what it fails at would soon have been tried too often.
+        """
+        known.failed += 1
+        others = (each for each in self._workers.values() if each is not known)
+        if known.failed >= MOST_TRIES and any(each.pace and not each.failed for each in others):
+            self._refuse(known, task, f"{task.worker} is refused: {reason}")
+        else:
+            self._take_back(task, f"{task.worker}, {reason}")
 
     def _distrust(self, known: Worker, task: Task, reason: str) -> None:
         """Have the parts of a task computed again; refuse a worker after MOST_TRIES of them.
@@ -368,7 +381,7 @@ class Dispatch:
             self._checks.append((receipts[0]["number"], task.worker))
         forecast = sum(self._plan.forecast(k) or 1.0 for k in task.numbers)
         pace = sum(receipt["seconds"] for receipt in receipts) / forecast
-        known.pace = (known.pace or pace) * 0.7 + pace * 0.3
+        known.pace, known.failed = (known.pace or pace) * 0.7 + pace * 0.3, 0
         damaged = ""
         for receipt in receipts:
             if self.results.is_new(receipt):

@@ -89,12 +89,16 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
         : { center: null };
     if (own.other || !told) return;
     point = told.center;
+    /** @type {Explorer|null} */
+    let asked = null; // the view whose first picture is asked for
     if (point)
       explorer.julia({ at: where }, (/** @type {import("../decode.js").Message} */ preview) => {
-        if (own.other && !own.other.drawn) own.first = explorer.pixelsOf(preview);
+        if (own.other && own.other === asked && !own.other.drawn)
+          own.first = explorer.pixelsOf(preview);
       });
     else own.first = explorer.still(FIRST);
     make(kind, point ? juliaOf(point) : sceneOf(explorer));
+    asked = own.other;
   }
 
   /** Make the view, of a scene. */
@@ -121,7 +125,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     });
     attachGestures(other, made);
     views.set(made, other);
-    other.addEventListener("drawn", () => (own.first = null), { once: true });
+    other.addEventListener("drawn", () => (own.first = null)); // a preview may come late
     other.addEventListener("message", (/** @type {any} */ { detail }) =>
       notify(detail.text, detail.kind, detail),
     );
