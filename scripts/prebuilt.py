@@ -21,6 +21,7 @@ import contextlib
 import hashlib
 import io
 import json
+import math
 import os
 import platform
 import re
@@ -163,6 +164,7 @@ def draw(work: list[str], level: str, run_as: str | None) -> None:
     """Draw scenes, and run the commands of pages, with programs for a level."""
     from fractals.backends import machine_code, shipped
     from fractals.backends.cpu import tile_loop
+    from fractals.deep import orbit_steps
 
     own = host_features()
     if level == shipped.ARM != platform.machine():
@@ -171,6 +173,7 @@ def draw(work: list[str], level: str, run_as: str | None) -> None:
     elif run_as or not shipped.LEVELS[level] <= features_of(own[1]):
         run_in_place(*(shipped.environment_of(run_as).values() if run_as else own))
     tile_loop.is_stored = lambda *_: True  # a first picture has the loop for it
+    orbit_steps.PATIENCE = math.inf  # on a busy machine more orbits would seem worth a program
     for each in work:
         run_page(each) if each.endswith(PAGE) else draw_scene(each)
 
@@ -258,11 +261,13 @@ def print_digests(names: list[str], levels: list[str]) -> None:
     import fractals
     from fractals.backends import shipped
     from fractals.backends.cpu import programs
+    from fractals.deep import orbit_steps
 
     def refuse(*given):
         raise RuntimeError(f"no machine code: {given}")
 
     if len(levels) == 1:
+        orbit_steps.PATIENCE = math.inf
         shipped.why_not = lambda: ""  # that the level is set
         programs.compiled_apart = refuse
     found = {}
