@@ -8,25 +8,23 @@ All orbits of the first view stay, and no shortcut ends them; the second view is
 CPU time of one thread, in turns, the least of some runs. Exits 5 where a count differs from the C.
 """
 
-import argparse
 import ctypes
 import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, installed or not
 
-from yardstick import FLAGS, HERE, WIDTHS, find_compiler
+from yardstick import FLAGS, HERE, WIDTHS, asked, errors_told, find_compiler, least_seconds
 
 from fractals import Scene
 from fractals.backends.cpu.simd.pack import REGISTER
-from fractals.errors import DifferenceError, FractalsError
+from fractals.errors import DifferenceError
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 
@@ -83,23 +81,13 @@ def measured(view: str, folder: str, runs: int) -> dict[str, float]:
     if not np.array_equal(counts, c()[0]):
         raise DifferenceError(f"{view}: counts differ from those of the C")
     ways = {"double-double": lambda: counts_of(ours), "float64": lambda: counts_of(single), "C": c}
-    least = dict.fromkeys(ways, float("inf"))
-    for _ in range(runs):
-        for name, way in ways.items():
-            begun = process_time()
-            way()
-            least[name] = min(least[name], process_time() - begun)
+    least = least_seconds(ways, runs)
     return {name: 1e9 * seconds / float(counts.sum()) for name, seconds in least.items()}
 
 
 def main() -> None:
     """Print the table, or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    if 8 * REGISTER not in WIDTHS:
-        raise FractalsError("the C needs AVX2")
+    given = asked(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         found = {view: measured(view, folder, given.runs) for view in VIEWS}
     if given.json:
@@ -114,8 +102,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with errors_told():
         main()
-    except FractalsError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_code)

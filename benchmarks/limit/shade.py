@@ -10,7 +10,6 @@ pixel, are computed beforehand. Both use one thread, in turns; the least CPU tim
 Exits 5 where a pixel differs from the C's.
 """
 
-import argparse
 import ctypes
 import json
 import subprocess
@@ -18,7 +17,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -26,13 +24,13 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, installed or not
 
-from yardstick import FLAGS, HERE, WIDTHS, find_compiler
+from yardstick import FLAGS, HERE, WIDTHS, asked, errors_told, find_compiler, least_seconds
 
 import fractals
 from fractals import Scene
 from fractals.backends.cpu.simd.pack import REGISTER
 from fractals.color import palette
-from fractals.errors import DifferenceError, FractalsError
+from fractals.errors import DifferenceError
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 
@@ -182,24 +180,14 @@ def measured(name: str, folder: str, runs: int) -> dict[str, float]:
         if differ:
             raise DifferenceError(f"{name}: {differ} pixels differ from those of {label}")
         ways[label] = lambda way=way, pixels=pixels: way.paint(pixels)  # type: ignore[misc]
-    least = dict.fromkeys(ways, float("inf"))
-    for _ in range(runs):
-        for label, each in ways.items():
-            begun = process_time()
-            each()
-            least[label] = min(least[label], process_time() - begun)
+    least = least_seconds(ways, runs)
     samples = SIZE[0] * SIZE[1] * SIDE**2
     return {label: 1e9 * seconds / samples for label, seconds in least.items()}
 
 
 def main() -> None:
     """Print the table, or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    if 8 * REGISTER not in WIDTHS:
-        raise FractalsError("the C needs AVX2")
+    given = asked(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         found = {name: measured(name, folder, given.runs) for name in PICTURES}
     if given.json:
@@ -212,8 +200,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with errors_told():
         main()
-    except FractalsError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_code)

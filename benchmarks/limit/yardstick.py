@@ -1,13 +1,17 @@
 """The hand-written C: built with the machine's compiler, called with a drawing's samples."""
 
+import argparse
+import contextlib
 import ctypes
 import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -27,6 +31,38 @@ WIDTHS = {256: AVX2, 512: AVX512}
 BEYOND = 128  # the C reads so many columns beyond the last
 
 FORMULAS = {"mandelbrot": 0, "burning_ship": 1, "tricorn": 2, "multibrot": 3}  # as in kernels.h
+
+
+def least_seconds(ways: Mapping[str, Callable[[], Any]], runs: int) -> dict[str, float]:
+    """Return the least CPU time of each way of some runs, in turns, in seconds."""
+    least = dict.fromkeys(ways, float("inf"))
+    for _ in range(runs):
+        for name, way in ways.items():
+            begun = process_time()
+            way()
+            least[name] = min(least[name], process_time() - begun)
+    return least
+
+
+def asked(about: str) -> argparse.Namespace:
+    """Return the options `runs` and `json` of a program, which needs AVX2."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    if 8 * REGISTER not in WIDTHS:
+        raise FractalsError("the C needs AVX2")
+    return given
+
+
+@contextlib.contextmanager
+def errors_told() -> Iterator[None]:
+    """Print an error as one line, and end with its exit code."""
+    try:
+        yield
+    except FractalsError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
 
 
 def find_compiler() -> str:
