@@ -30,7 +30,7 @@ Draw = Callable[[Arrays | None], tuple[Image, Arrays]]
 def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any, overwrite: bool) -> None:
     """Raise an `OptionError` where the samples of a picture can't be kept.
 
-    Where none are kept yet, a file that is there is told before anything is drawn.
+    Where no samples are kept yet, an existing file at `path` is an error before anything is drawn.
     """
     if not family.keeps:
         raise OptionError(

@@ -262,7 +262,7 @@ def check_apart(path: Any, preview: Any) -> None:
 
 
 def _place(path: str | Path) -> str:
-    """Return a file's place, by which two names of it are told."""
+    """Return a file's absolute path: the same for all names of the file."""
     return os.path.normcase(os.path.realpath(path))
 
 

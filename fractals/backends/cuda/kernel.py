@@ -248,10 +248,10 @@ CAN = b"yes"
 
 
 def check_compiler():
-    """Raise a DeviceError where Numba can't compile for a card, as far as that is told quickly.
+    """Raise a DeviceError where Numba can't compile for a GPU.
 
-    Its imports take longer than a small picture, so what they tell is kept. A Numba that the
-    process has imported is asked again.
+    Importing Numba takes longer than a small picture, so a note on the disk keeps the answer.
+    Where the process has imported Numba already, Numba itself answers.
     """
     note = _note()
     if "numba" in sys.modules or note is None or note[0].load(note[1], bytes) != CAN:

@@ -5,8 +5,8 @@ own. A *launch* tells the driver which kernel, in how many blocks of how many th
 stream, and with which parameters. The call returns at once: the GPU runs the kernel when it has
 done what the stream was given before.
 
-The driver is told the address of each parameter. Parameters are laid one behind the other in
-*cells* of 8 bytes, so their addresses are places in one piece of memory, which are found once:
+The driver takes the address of each parameter. Parameters lie one behind the other in *cells* of 8
+bytes, in one piece of memory. So their addresses are computed once, for all launches:
 
 ========  =======================================================================================
 array     0, 0 (which Numba keeps for its own host), elements, bytes of one, the address, then of

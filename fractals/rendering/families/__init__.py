@@ -81,7 +81,7 @@ class Refinement(Protocol):
 
 # Whose images are made by the keys of a table of a scene that the other families do not read
 SLOW_PAGE = 20  # seconds of the picture of a web page that only magnifies it
-LARGE_PAGE = 3_000_000  # bytes; the size of a larger web page is told before it is written
+LARGE_PAGE = 3_000_000  # bytes; before a larger web page is written, a line says its size
 OWN_TABLES = {
     "scatter": "scatter images",
     "display": "scatter images",
