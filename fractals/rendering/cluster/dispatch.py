@@ -187,14 +187,20 @@ class Dispatch:
         for number in self._waiting:
             self.results.done.pop(number, None)
         before = len(self.results.done)
+
+        def tell() -> None:
+            """Call `progress`, which may end the run, after each part and while none comes."""
+            if progress:
+                progress(len(self.results.done) - before, total)
+
         try:
             while len(self.results.done) < before + total:
                 self._look()
                 self._feed()
                 for task, result in self._inbox.take():
                     self._finish(task, result)
-                if progress:
-                    progress(len(self.results.done) - before, total)
+                    tell()
+                tell()
         finally:
             for known in self._workers.values():
                 for task in known.tasks:
