@@ -13,7 +13,7 @@ import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.io import png
 from fractals.rendering.cluster import dispatch, job, sums
-from fractals.scatter import play
+from fractals.scatter import play, show
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
@@ -200,7 +200,7 @@ def test_a_band_goes_on_after_an_interruption(tmp_path, client, banded, flame, p
     scene = banded(flame.replace(size=(64, 100), quality=2000))
     fractals.render_to(tmp_path / "whole.png", scene, **CPU)
 
-    written = sums.Going.write
+    written = show.GoingBand.write
 
     def write_and_end(going):
         written(going)
@@ -209,7 +209,7 @@ def test_a_band_goes_on_after_an_interruption(tmp_path, client, banded, flame, p
 
     given = {"cluster": client, **CPU}
     with monkeypatch.context() as once, pytest.raises(KeyboardInterrupt):
-        once.setattr(sums.Going, "write", write_and_end)
+        once.setattr(show.GoingBand, "write", write_and_end)
         fractals.render_to(tmp_path / "a.png", scene, **given)
     folder = tmp_path / "a.png.bands"
     kept = np.load(folder / "sums-0-56.npz")
