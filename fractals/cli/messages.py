@@ -530,7 +530,7 @@ def plan_table(
     """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`.
 
     measures : bool
-        Whether the seconds of deep views are measured on some samples, and the limit "auto" is
+        Whether the seconds are measured on some samples, where they can be, and the limit "auto" is
         found, which compiles programs.
     """
     from fractals.rendering.develop import developing_of
@@ -543,7 +543,8 @@ def plan_table(
     with ProgressLine(0, program_of(scene)):
         options = RenderOptions(**own, on_message=tell)
         table = family_of(scene).plan_table(scene, options, keeps, measures)
-    if found := seconds_by_quality(scene, options, keeps):
+    known = table["seconds"] if table.get("measured") else 0.0
+    if found := seconds_by_quality(scene, options, keeps, known):
         table["seconds_by_quality"] = found
     return table | ({"develop": developing_of(scene)} if scene.is_developed else {})
 

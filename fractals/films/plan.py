@@ -35,7 +35,7 @@ from fractals.films.valued import ValuedGather
 from fractals.films.warned import warnings_of
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.families import Family, family_of
-from fractals.rendering.measured import is_measurable
+from fractals.rendering.measured import call_seconds, is_measurable
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import measure
@@ -103,9 +103,9 @@ GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (m
 # Samples of a strip a second that a thread colors and blurs for a frame (measured).
 SHADED = 45e6
 ALONE = 0.018  # seconds that a frame of a strip of values takes besides, in any number of threads
-STARTED = 1.0  # seconds before the first frame and after the last one: probes, ffmpeg, joining
+STARTED = 0.5  # seconds before the first frame and after the last one: probes, ffmpeg, joining
 SEGMENTED = 0.1  # seconds by which a segment that is encoded takes longer
-COLORED = 30e6  # samples a second that a thread colors (measured)
+COLORED = 60e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 SHARED_LOOKS = 9  # frames of a film from which pictures take what they share
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
@@ -372,9 +372,9 @@ class FilmPlan:
 
 
 BANDS = 6  # of a strip; the forecast iterates some samples of each
-PIECES, ACROSS, DOWN = 8, 64, 8  # of a band: how many, and their samples
+PIECES, ACROSS, DOWN = 8, 128, 16  # of a band: how many, and their samples
 STRIP_COLORED = (
-    40e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
+    70e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
 )
 
 
@@ -388,7 +388,7 @@ def is_soon_measured(film: "Timeline", chosen: PartPlan) -> bool:
     shortcuts = film.options.interior_shortcuts
     scenes = frame_scenes(film, chosen.part, FilmConstants(GUESS, 0.0))
     plans = (make_plan(scene, chosen.device, shortcuts) for scene in scenes)
-    return chosen.device == "cpu" and all(not plan.deep or is_measurable(plan) for plan in plans)
+    return all(map(is_measurable, plans))
 
 
 def with_measured_seconds(film: "Timeline", chosen: PartPlan) -> PartPlan:
@@ -443,11 +443,11 @@ def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, flo
     places = np.linspace(0, columns - across, PIECES).astype(int)
     heights = itertools.cycle((0, (rows - down) // 2, rows - down))
     tiles = [Tile(int(x), y, across, down) for x, y in zip(places, heights, strict=False)]
-    seconds, added = 0.0, 0.0
+    seconds, added, call = 0.0, 0.0, call_seconds(drawing.source)
     for tile in tiles:
         begun = perf_counter()
         raw = drawing.source.iterate(tile)
-        seconds += perf_counter() - begun
+        seconds += max(0.0, perf_counter() - begun - call)
         if refined:
             added += maker.refiner.added(drawing, tile, raw)
     return seconds / (len(tiles) * across * down), added / len(tiles)

@@ -21,6 +21,7 @@ LENGTH_A_DIGIT = 10  # points of a reference orbit, for each digit of the coordi
 # Mean steps of a sample, where orbits are not worth iterating to know: the mean of the gallery's
 # scenes (median 22, at most 300), measured by `mean_count`.
 TYPICAL_COUNT = 50
+ENCODED = 1e8  # pixels a second that a thread compresses for a PNG (Zen 5, gallery scenes)
 
 
 def direct_seconds(device: str, steps: float, samples: int) -> float:

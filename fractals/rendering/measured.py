@@ -1,7 +1,8 @@
-"""The seconds that a picture takes: of a deep view, from some of its samples.
+"""The seconds that a picture takes, from some of its samples.
 
-How many steps the tables skip differs from view to view by a factor of a hundred, so a formula of
-the size and the digits alone is no forecast.
+How many steps the tables of a deep view skip differs from view to view by a factor of a hundred,
+and how many samples a processor iterates at once by a factor of eight, so a formula of the size and
+the digits alone is no forecast.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +19,9 @@ from fractals.scene.numbers import scientific
 from fractals.threads import apart
 
 TILES, SIDE = 6, 8  # across and down the picture; most pixels of each, across and down
+SIDE_OF_DIRECT = 64  # most pixels of a tile that is iterated directly: its samples take no time
 SHARE = 100  # of a small picture, one pixel in 100 is measured
+CALLS = 6  # that iterate a single pixel, for the seconds of a call
 STRIDE = 13  # from a tile to the next that is measured: few of them are spread over the picture
 PATIENCE = 20  # seconds after which no further tile is measured
 # Seconds of the reference orbit, by its estimate, beyond which nothing is measured.
@@ -38,9 +41,9 @@ class Measured:
 def is_measurable(plan: Plan) -> bool:
     """Tell whether some samples of a plan tell its seconds, and are soon drawn.
 
-    A GPU is not used to capacity by some samples. Direct iteration is estimated well without them.
+    A GPU is not used to capacity by some samples.
     """
-    return plan.deep and plan.device == "cpu" and is_soon_open(plan)
+    return plan.device == "cpu" and is_soon_open(plan)
 
 
 def is_soon_open(plan: Plan) -> bool:
@@ -55,31 +58,45 @@ def look(plan: Plan, source: SampleSource) -> Measured:
     if not is_measurable(plan):
         return Measured(replace(plan, max_iterations=limit).seconds, limit)
     seconds = source.reference + source.probing + _measured(plan, source) / plan.threads
-    return Measured(seconds, limit)
+    return Measured(seconds + plan.encoding, limit)
 
 
 def _measured(plan: Plan, source: SampleSource) -> float:
     """Return the seconds of one thread for all samples, from those of some small tiles."""
     width, height = plan.size
-    side = int((width * height / SHARE) ** 0.5 / TILES)
-    side = min(max(side, 1), SIDE, width, height)
+    most = SIDE if plan.deep else SIDE_OF_DIRECT
+    side = min(max(int((width * height / SHARE) ** 0.5 / TILES), 1), most, width, height)
     starts = [np.linspace(0, length - side, TILES).astype(int) for length in (width, height)]
     tiles = [Tile(int(x), int(y), side, side) for y in starts[1] for x in starts[0]]
+    seconds = apart(partial(_mean_seconds, source, tiles)) * width * height / side**2
+    return seconds + forecast.direct_seconds(plan.device, 0, plan.samples)
+
+
+def _mean_seconds(source: SampleSource, tiles: list[Tile]) -> float:
+    """Return the mean seconds of a tile, without those of a call."""
     limit = source.max_iterations
     most = min(limit, MAX_STEPS)
+    call = call_seconds(source)
     passed = seconds = 0.0
     for done in range(1, len(tiles) + 1):
         begun = perf_counter()
-        tile = tiles[STRIDE * done % len(tiles)]
-        counts = apart(partial(source.iterate, tile, most)).count
+        counts = source.iterate(tiles[STRIDE * done % len(tiles)], most).count
         spent = perf_counter() - begun
         passed += spent
-        seconds += spent * (1 + (counts == most).mean() * (limit / most - 1))
+        seconds += max(0.0, spent - call) * (1 + (counts == most).mean() * (limit / most - 1))
         if passed > PATIENCE:
             break
-    seconds *= width * height / (done * side**2)
-    samples = width * height * plan.supersampling**2
-    return seconds + forecast.direct_seconds(plan.device, 0, samples)
+    return seconds / done
+
+
+def call_seconds(source: SampleSource) -> float:
+    """Return the seconds of a call that iterates next to nothing: of a small tile they are most."""
+    spent = []
+    for _ in range(CALLS):
+        begun = perf_counter()
+        source.iterate(Tile(0, 0, 1, 1), 1)
+        spent.append(perf_counter() - begun)
+    return float(np.median(spent[1:]))  # the first one fills caches
 
 
 # The refusal of pictures that would take hours, before they are drawn.
@@ -90,12 +107,14 @@ LONG = 3600  # seconds, beyond which a deep view requires --force
 
 def check_forecast(planned: Plan) -> None:
     """Raise an `OptionError` for a deep view that takes too long and can't be measured."""
-    if not is_measurable(planned):
+    if not (planned.deep and is_measurable(planned)):
         _check_seconds(planned, planned.seconds, planned.max_iterations)
 
 
 def check_time(planned: Plan, source: SampleSource) -> None:
     """Raise an `OptionError` for a deep view that takes too long by the forecast of --dry-run."""
+    if not planned.deep:
+        return
     # Most pictures can't take so long: nothing is measured for them.
     limit, planes = source.max_iterations, planned.layers.statistics.planes
     steps = float(planned.samples) * limit

@@ -285,10 +285,18 @@ class Plan:
             seconds = forecast.deep_seconds(self.device, samples) + forecast.statistics_seconds(
                 self.device, single * forecast.statistics_cost(planes), self.extended
             )
-            return forecast.reference_seconds(self.bits, length) + seconds / self.threads
+            seconds = forecast.reference_seconds(self.bits, length) + seconds / self.threads
+            return seconds + self.encoding
         steps = count * samples * (1 + self.layers.derivative + planes)
         steps *= DOUBLED_COST if self.doubled else 1
-        return forecast.direct_seconds(self.device, steps, samples) / self.threads
+        seconds = forecast.direct_seconds(self.device, steps, samples)
+        return seconds / self.threads + self.encoding
+
+    @property
+    def encoding(self) -> float:
+        """Return the seconds of writing a picture into a file; 0 where none is written."""
+        pixels = math.prod(self.size) if self.keeps == "bands" else 0
+        return pixels / forecast.ENCODED / self.threads
 
     @property
     def samples(self) -> int:

@@ -304,7 +304,7 @@ def test_verify_tells_of_missing_decimals_in_one_line(run):
     assert all(line.startswith("fractals: ") for line in err.splitlines())
 
 
-def test_the_forecast_of_a_deep_view_is_measured(run):
+def test_the_forecast_of_a_cpu_is_measured(run):
     """The limit is the one that the picture is drawn with."""
     small = "heirloom", "--size", "48x27", "--device", "cpu", "--json"
     code, out, _ = run("render", *small, "--dry-run")
@@ -314,10 +314,9 @@ def test_the_forecast_of_a_deep_view_is_measured(run):
     drawn = json.loads(run("render", *small, "-o", "a.png")[1])
     assert told["max_iterations"] == drawn["max_iterations"]
     assert b"measured on some samples" in run("render", *small[:-1], "--dry-run")[1]
-    # Without a picture there is the estimate of the plan.
-    shallow = json.loads(run("render", "--dry-run", "--json")[1])
+    shallow = json.loads(run("render", "--cpu", "--dry-run", "--json")[1])
     simulated = json.loads(run("render", *small, "--device", "simulator", "--dry-run")[1])
-    assert not shallow["measured"]
+    assert shallow["measured"]
     assert not simulated["measured"]
 
 

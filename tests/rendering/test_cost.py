@@ -2,7 +2,9 @@
 
 import json
 import math
+from dataclasses import replace
 from time import perf_counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ import fractals
 from fractals.backends import base
 from fractals.errors import OptionError
 from fractals.rendering import measured, plan, render
+from fractals.rendering.families import seconds_by_quality
+from fractals.rendering.forecast import ENCODED, direct_seconds
 from fractals.rendering.iteration import ViewProbe
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
@@ -99,6 +103,46 @@ def test_seconds_grow_with_a_limit_beyond_what_is_measured(monkeypatch):
     monkeypatch.setattr(measured, "MAX_STEPS", 64)
     assert math.isfinite(usual)
     assert render.measure(drawn, options, planned).seconds > usual / 10
+
+
+class Clocked:
+    """A source whose clock passes `call` seconds a tile, and `each` a pixel."""
+
+    call, each, max_iterations = 5e-5, 1e-8, 100
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(measured, "perf_counter", lambda: self.now)
+
+    def iterate(self, tile, limit):
+        pixels = tile.width * tile.height
+        self.now += self.call + self.each * pixels
+        return SimpleNamespace(count=np.zeros(pixels, int))
+
+
+@pytest.mark.parametrize("size", [(640, 400), (8000, 5000)])
+def test_calls_of_small_tiles_are_not_in_a_forecast(monkeypatch, size):
+    """A tile of 8x8 samples takes a hundred times as long as its samples."""
+    planned = replace(make_plan(scene(size=size), "cpu"), threads=2)
+    drawn = math.prod(size) * Clocked.each
+    found = measured._measured(planned, Clocked(monkeypatch))
+    assert found - direct_seconds("cpu", 0, planned.samples) == pytest.approx(drawn, rel=0.02)
+
+
+def test_qualities_are_forecast_from_what_was_measured():
+    options = RenderOptions(device="cpu", on_message=str)
+    drawn = scene(size=(4000, 3000))
+    usual = seconds_by_quality(drawn, options, "bands")
+    slow = seconds_by_quality(drawn, options, "bands", 10 * usual["good"])
+    assert usual["best"] > usual["good"]
+    for word, seconds in usual.items():
+        assert slow[word] == pytest.approx(10 * seconds, rel=0.1)
+
+
+def test_a_file_takes_time_to_write():
+    file, array = (make_plan(scene(size=(4000, 3000)), "cpu", keeps=k) for k in ("bands", "raw"))
+    assert file.encoding == pytest.approx(12e6 / ENCODED / file.threads)
+    assert array.encoding == 0
 
 
 @pytest.mark.parametrize(

@@ -378,13 +378,20 @@ def _means_samples(scene: Scene, found: Mapping[str, Mapping[str, Any]]) -> bool
     return "quality" in found.get("scatter", ()) and "light" in family_of(scene).tables
 
 
-def seconds_by_quality(scene: Scene, options: RenderOptions, keeps: Any) -> dict[str, float]:
-    """Return the forecast of each quality in words, where they differ."""
+def seconds_by_quality(
+    scene: Scene, options: RenderOptions, keeps: Any, known: float = 0.0
+) -> dict[str, float]:
+    """Return the forecast of each quality in words, where they differ.
+
+    `known`: the seconds of the scene itself where they were measured; else 0.
+    """
     found, quiet = dict[str, float](), options.replace(on_message=lambda line: None)
+    estimate = family_of(scene).plan(scene, quiet, keeps).seconds if known else 0.0
+    measured = known / estimate if estimate else 1.0
     for word in QUALITIES:
         with contextlib.suppress(OptionError):  # more than can be drawn
             planned = family_of(scene).plan(scene.replace(quality=word), quiet, keeps)
-            found[word] = float(f"{planned.seconds:.2g}")
+            found[word] = float(f"{measured * planned.seconds:.2g}")
     return found if len(set(found.values())) > 1 else {}
 
 

@@ -48,8 +48,8 @@ class Escape(Family):
     ) -> dict[str, Any]:
         """Return the plan as plain values.
 
-        With `measures` the seconds of deep views are measured on some samples, and the limit "auto"
-        is found, which compiles programs.
+        With `measures` the seconds on a CPU are measured on some samples, and the limit "auto" is
+        found, which compiles programs.
         """
         from fractals.rendering.measured import is_measurable, is_soon_open
 
