@@ -29,16 +29,7 @@ from fractals.io.escape_data import EscapePlanes, check_counts, parts_of, planes
 from fractals.io.facts import PictureFacts, Summary, Tally
 from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile, SampleGrid
-from fractals.rendering.iteration import (
-    LIMIT_SIZE,
-    Direct,
-    FindOrbit,
-    GridMethod,
-    Pairs,
-    SampleSource,
-    Stop,
-    never,
-)
+from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import (
     Keeps,
@@ -50,8 +41,9 @@ from fractals.rendering.plan import (
     noise_note,
 )
 from fractals.rendering.preview import Canvas, Onlooker
+from fractals.rendering.probing import LIMIT_SIZE, Pairs
 from fractals.rendering.sampling import Index, Room
-from fractals.rendering.shading import Antialiasing, Fill, Painter
+from fractals.rendering.shading import Fill, Painter
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
@@ -413,6 +405,7 @@ def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[s
         samples += math.prod(raw.count.shape)
 
     if drawing.plan.jittered:
+        from fractals.rendering.antialiasing import Antialiasing
 
         def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
             raw = source.iterate_some(i, j, shape, stop)

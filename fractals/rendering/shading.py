@@ -1,18 +1,14 @@
 """Escape data -> pixels on a backend: programs of layers and groups, masks, jittered samples."""
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
-from fractals.color import palette, trap_image
-from fractals.errors import OptionError
+from fractals.color import palette
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
@@ -126,7 +122,10 @@ class Painter:
         backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted, self._masks = [], self.layers.masks
-        self._maps = [mask_map(self.plan, mask) for mask in self._masks]
+        if self._masks:
+            from fractals.rendering.masks import mask_map  # which other pictures do not need
+
+            self._maps = [mask_map(self.plan, mask) for mask in self._masks]
         self._opacities: list[tuple[PictureMask | None, Any]] = []  # masks, and arrays of 1 x 1
         self._clear = backend.compile(blend.make_clear_body) if self.layers.groups else None
         for k, layer in enumerate(self.layers.drawn):
@@ -231,10 +230,12 @@ class Painter:
 
     def weights(self, i: Index, j: Index) -> list[NDArray[np.float32]]:
         """Return how much each of the masks lets through of samples in columns i and rows j."""
-        return [
-            mask_weights(trap_image.weights(mask.picture), affine, i, j)
-            for mask, affine in zip(self._masks, self._maps, strict=True)
-        ]
+        if not self._masks:
+            return []
+        from fractals.rendering.masks import mask_weights
+
+        pairs = zip(self._masks, self._maps, strict=True)
+        return [mask_weights(mask, affine, i, j) for mask, affine in pairs]
 
     def single(
         self, max_iterations: int, count_offset: float
@@ -439,63 +440,6 @@ def _completed(inputs: ColoringInputs, max_iterations: int, offset: float) -> Co
     return inputs._replace(max_iterations=np.int32(max_iterations), count_offset=real(offset))
 
 
-# Masks: pictures whose brightness says how much of a layer is drawn.
-#
-# Weights are computed by NumPy for every device, so they have the same bits.
-
-
-Affine = tuple[float, ...]  # a, b, c, d, e, f: column and row of a mask are a i + b j + e, ...
-
-
-def mask_map(plan: Plan, mask: PictureMask) -> Affine:
-    """Return the map from columns and rows of samples to those of the pixels of a mask."""
-    rows, columns = trap_image.weights(mask.picture).shape
-    n, (width, height) = plan.supersampling, plan.size
-    half = Fraction(1, 2)
-    if mask.view is None:
-        x, y = Fraction(columns, width * n), Fraction(rows, height * n)
-        return _floats(x, 0, 0, y, half * x - half, half * y - half)
-    if plan.view.projection != "plane":
-        raise OptionError("a mask with a place in the plane can't be drawn in an exponential map")
-    side = Fraction(Decimal(mask.view.width or "1")) / columns
-    a, b, c, d = matrix(mask.view)
-    area = (a * d - b * c) * side
-    p, q, r, s = (part * plan.pixel / n for part in matrix(plan.view))  # steps of samples
-
-    def in_mask(x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
-        return (d * x - b * y) / area, (c * x - a * y) / area  # rows of a mask run down
-
-    right, down = in_mask(p, r), in_mask(-q, -s)
-    middle = [Fraction(Decimal(part)) for part in mask.view.center or ("0", "0")]
-    x, y = in_mask(*(own - other for own, other in zip(plan.center, middle, strict=True)))
-    i, j = Fraction(width * n - 1, 2), Fraction(height * n - 1, 2)
-    e = x + Fraction(columns - 1, 2) - right[0] * i - down[0] * j
-    f = y + Fraction(rows - 1, 2) - right[1] * i - down[1] * j
-    return _floats(right[0], down[0], right[1], down[1], e, f)
-
-
-def _floats(*parts: Fraction | int) -> Affine:
-    """Return numbers as floats; those beyond 1e150 are far outside of any mask."""
-    return tuple(float(max(-(10**150), min(10**150, part))) for part in parts)
-
-
-def mask_weights(
-    bright: NDArray[np.float64], affine: Affine, i: Index, j: Index
-) -> NDArray[np.float32]:
-    """Return the weights of samples, interpolated between pixels; edges of a mask go on."""
-    a, b, c, d, e, f = affine
-    rows, columns = bright.shape
-    u, v = np.broadcast_arrays(a * i + b * j + e, c * i + d * j + f)
-    u, v = np.clip(u, 0, columns - 1), np.clip(v, 0, rows - 1)
-    x, y = u.astype(np.int64), v.astype(np.int64)
-    right, below = np.minimum(x + 1, columns - 1), np.minimum(y + 1, rows - 1)
-    u, v = u - x, v - y
-    top = bright[y, x] * (1 - u) + bright[y, right] * u
-    bottom = bright[below, x] * (1 - u) + bright[below, right] * u
-    found: NDArray[np.float32] = (top * (1 - v) + bottom * v).astype(np.float32)
-    return found.reshape(len(found), -1)  # samples of pixels that are apart: a pixel a row
-
-
 def place_samples(
     painter: Painter, layer: ResolvedLayer, placed: PlaceOptions, values: Values | None
 ) -> tuple[Run, Run | None, Any]:
@@ -516,143 +460,3 @@ def rank_table(painter: Painter, layer: ResolvedLayer, values: Values | None) ->
     assert layer.coloring.rank_table
     table = layer.coloring.rank_table(seen[np.isfinite(seen)])
     return painter.backend.to_device(np.array(table, painter.backend.real))
-
-
-# Pixels from jittered samples: weighted means of the samples in and around each pixel.
-#
-# Samples lie anywhere in their cells of the grid (Cook, *Stochastic Sampling in Computer Graphics*,
-# 1986), so details too fine to be drawn become noise in place of moire. "adaptive" first takes some
-# samples of each pixel, and the others only where neighbours differ.
-#
-# A pixel does not depend on how the picture is divided into tiles: each tile also computes a border
-# of samples that belong to its neighbours.
-
-
-# Difference between neighbours above which a pixel gets all samples, in square roots of linear
-# light, about the scale of sRGB. A lower limit takes more samples.
-DIFFER = 8 / 255
-MAX_FIRST = 2  # first samples of a pixel, a side
-
-Colors = NDArray[np.float32]
-Numbers = Callable[[Index, Index, tuple[int, int]], EscapeTile]
-Lap = Callable[[str], None]
-
-
-class Antialiasing:
-    """Draws tiles of a picture whose samples are jittered."""
-
-    def __init__(
-        self,
-        backend: Backend,
-        plan: Plan,
-        painter: Painter,
-        numbers: Numbers,
-        max_iterations: int,
-        count_offset: float,
-    ) -> None:
-        """Take `numbers`, which returns escape data as `SampleSource.iterate_some` does."""
-        self.backend, self.plan, self.painter = backend, plan, painter
-        self.numbers, self.max_iterations, self.count_offset = numbers, max_iterations, count_offset
-
-    def paint(self, tile: Tile, lap: Lap) -> Any:
-        """Return a tile's pixels, in sRGB, on the device; `lap` times the stages."""
-        n, near = self.plan.supersampling, self._around(tile, 1)
-        rows, columns = near.window(n)
-        if self.plan.antialias == "adaptive" and n > 1:
-            colors = self._adaptive(tile, near, lap)
-        else:
-            i, j = indices((rows, columns))
-            colors = self._colors(i, j, (j.size, i.size), lap)
-        first = (tile.x - near.x) * n, (tile.y - near.y) * n
-        corner = columns.start, rows.start
-        rgb = self.painter.filter((tile.height, tile.width), colors, first, corner)
-        rgb = self.painter.developed(tile, rgb)
-        lap("color")
-        return rgb
-
-    def _around(self, tile: Tile, border: int) -> Tile:
-        """Return a tile with a border, cut off at the picture's edges."""
-        left, top = max(0, tile.x - border), max(0, tile.y - border)
-        right = min(self.plan.size[0], tile.x + tile.width + border)
-        bottom = min(self.plan.size[1], tile.y + tile.height + border)
-        return Tile(left, top, right - left, bottom - top)
-
-    def _colors(self, i: Index, j: Index, shape: tuple[int, int], lap: Lap) -> Any:
-        raw = self.numbers(i, j, shape)
-        lap("iterate")
-        places = self.painter.places(i, j)
-        colors = self.painter.colors(shape, raw, self.max_iterations, self.count_offset, places)
-        lap("color")
-        return colors
-
-    def _on_host(self, i: Index, j: Index, shape: tuple[int, int], lap: Lap) -> Colors:
-        colors = np.empty((*shape, 3), np.float32)
-        self.backend.to_host(self._colors(i, j, shape, lap), colors)
-        lap("copy")
-        return colors
-
-    def _adaptive(self, tile: Tile, near: Tile, lap: Lap) -> Any:
-        n = self.plan.supersampling
-        m = first_side(n)
-        wide = self._around(tile, 2)
-        i, j = first_samples(wide, n, m)
-        few = self._on_host(i, j, i.shape, lap)
-        y, x = near.y - wide.y, near.x - wide.x
-        busy = differing(few, m)[y : y + near.height, x : x + near.width]
-        own = slice(y * m, (y + near.height) * m), slice(x * m, (x + near.width) * m)
-
-        # Each of the first samples stands for the samples around it, which are not computed.
-        place = np.arange(n) * m // n
-        cells = few[own].reshape(near.height, m, near.width, m, 3)
-        colors = cells.take(place, 1).take(place, 3)
-        v, u = np.nonzero(busy)
-        if len(v):
-            i = ((u + near.x) * n)[:, None, None] + np.arange(n)
-            j = ((v + near.y) * n)[:, None, None] + np.arange(n)[:, None]
-            more = self._on_host(i, j, (len(v), n * n), lap)
-            colors[v, :, u] = more.reshape(-1, n, n, 3)
-        lap("color")
-        return self.backend.to_device(colors.reshape(near.height * n, near.width * n, 3))
-
-
-def first_side(n: int) -> int:
-    """Return the first samples a side of a pixel of n x n."""
-    return max(1, min(n // 4, MAX_FIRST))
-
-
-def first_samples(tile: Tile, n: int, m: int) -> tuple[Index, Index]:
-    """Return columns and rows of a tile's first samples.
-
-    They are m x m of each pixel's n x n samples.
-    A first sample is in the middle of the cell that it stands for. Where the middle is between two
-    samples, pixels alternate between them, so that the picture is not shifted.
-    """
-    base, rest = np.divmod((2 * np.arange(m) + 1) * n, 2 * m)
-    x = tile.x + np.arange(tile.width * m) // m
-    y = tile.y + np.arange(tile.height * m) // m
-    i = x * n + np.tile(base, tile.width) - (y[:, None] & 1) * np.tile(rest == 0, tile.width)
-    j = (y * n + np.tile(base, tile.height))[:, None] - (x & 1) * np.tile(rest == 0, tile.height)[
-        :, None
-    ]
-    return i, j
-
-
-def differing(colors: Colors, m: int) -> NDArray[np.bool_]:
-    """Return which pixels differ much from themselves or their neighbours.
-
-    `colors` holds m x m samples a pixel.
-    """
-    light = np.sqrt(colors)
-    own = [light[y::m, x::m] for y in range(m) for x in range(m)]
-    most, least = functools.reduce(np.maximum, own), functools.reduce(np.minimum, own)
-    for axis in range(2):
-        most, least = _spread(np.maximum, most, axis), _spread(np.minimum, least, axis)
-    return np.asarray((most - least > np.float32(DIFFER)).any(2))
-
-
-def _spread(function: Any, values: Colors, axis: int) -> Colors:
-    """Return the greatest or least of each value and its neighbours."""
-    padded = np.pad(values, [(1, 1) if k == axis else (0, 0) for k in range(3)], "edge")
-    parts = [np.take(padded, range(k, k + values.shape[axis]), axis=axis) for k in range(3)]
-    found: Colors = function(function(parts[0], parts[1]), parts[2])
-    return found

@@ -13,9 +13,9 @@ import fractals
 from fractals.backends import base
 from fractals.errors import OptionError
 from fractals.rendering import measured, plan, render
-from fractals.rendering.iteration import ViewProbe
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
+from fractals.rendering.probing import ViewProbe
 
 GIB = 2**30
 
