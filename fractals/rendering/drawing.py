@@ -392,48 +392,55 @@ def draw_tile_to(
 
 
 def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
-    source, painter, backend = drawing.source, drawing.painter, drawing.backend
-    assert painter, "the drawing keeps raw numbers only"
-    clock, last, offset = backend.clock(), source.max_iterations, source.count_offset
-    tallies: list[tuple[Any, NDArray[np.int32]]] = []
-    samples = 0
-
-    def count(raw: EscapeTile) -> None:
-        nonlocal samples
-        found = backend.tally(raw.count, last)
-        tallies.append((found, np.empty(found.shape, np.int32)))
-        samples += math.prod(raw.count.shape)
-
+    source, backend = drawing.source, drawing.backend
     if drawing.plan.jittered:
-        from fractals.rendering.antialiasing import Antialiasing
+        return _draw_jittered(drawing, parts, tile, stop)
+    clock = backend.clock()
+    counted: list[Any] = []  # of the last use: the tally, and the samples
 
-        def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
-            raw = source.iterate_some(i, j, shape, stop)
-            count(raw)
-            return raw
+    def use(raw: EscapeTile, flags: Pairs) -> None:
+        found = backend.tally(raw.count, source.max_iterations)
+        counted[:] = np.empty(found.shape, np.int32), math.prod(raw.count.shape)
+        clock.lap("iterate")
+        rgb = shade_tile(drawing, tile, raw)
+        clock.lap("color")
+        backend.all_to_host([(found, counted[0]), *flags, *parts(tile, rgb)])
 
-        smooth = Antialiasing(backend, drawing.plan, painter, numbers, last, offset)
-        rgb = smooth.paint(tile, clock.lap)
-        backend.all_to_host([*tallies, *parts(tile, rgb)])
-    else:
+    source.iterate_for(tile, use, stop)
+    drawing.tally.add_columns(*counted)
+    return _spent_by(source, clock.end("copy"))
 
-        def use(raw: EscapeTile, flags: Pairs) -> None:
-            nonlocal samples
-            samples = 0
-            tallies.clear()
-            count(raw)
-            clock.lap("iterate")
-            rgb = shade_tile(drawing, tile, raw)
-            clock.lap("color")
-            backend.all_to_host([*tallies, *flags, *parts(tile, rgb)])
 
-        source.iterate_for(tile, use, stop)
-    counted = [found for _, found in tallies]
-    drawing.tally.add_columns(counted[0] if len(counted) == 1 else np.hstack(counted), samples)
-    spent = clock.end("copy")
+def _spent_by(source: SampleSource, spent: dict[str, float]) -> dict[str, float]:
+    """Return the seconds of a tile with those of the source in the source's own stage."""
     if source.stage != "iterate":
         spent[source.stage] = spent.get(source.stage, 0.0) + spent.pop("iterate")
     return spent
+
+
+def _draw_jittered(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
+    """Draw a tile as `_draw_tile` does, of samples at random places of their cells."""
+    from fractals.rendering.antialiasing import Antialiasing
+
+    source, painter, backend = drawing.source, drawing.painter, drawing.backend
+    assert painter, "the drawing keeps raw numbers only"
+    clock, last = backend.clock(), source.max_iterations
+    tallies: list[tuple[Any, NDArray[np.int32]]] = []
+    samples = 0
+
+    def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
+        nonlocal samples
+        raw = source.iterate_some(i, j, shape, stop)
+        found = backend.tally(raw.count, last)
+        tallies.append((found, np.empty(found.shape, np.int32)))
+        samples += math.prod(raw.count.shape)
+        return raw
+
+    smooth = Antialiasing(backend, drawing.plan, painter, numbers, last, source.count_offset)
+    rgb = smooth.paint(tile, clock.lap)
+    backend.all_to_host([*tallies, *parts(tile, rgb)])
+    drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
+    return _spent_by(source, clock.end("copy"))
 
 
 def compute_tile(

@@ -67,7 +67,7 @@ def _listed(text: str) -> list[str]:
 def _palette(given: Any) -> Any:
     if isinstance(given, str) and (colors := _listed(given)):
         return palette.parse({"stops": colors})
-    if isinstance(given, str) and given not in ("auto", *catalog.names("palette")):
+    if isinstance(given, str) and not (given == "auto" or catalog.has("palette", given)):
         hint = "; fractals.names('formats') shows which files hold one" if "." in given else ""
         if not hint and importlib.util.find_spec("cmap") is None:
             hint = f"; hundreds more with {to_install('palettes')}"
