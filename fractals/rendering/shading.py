@@ -1,8 +1,8 @@
-"""Escape data -> pixels on a backend: programs of layers and groups, masks, jittered samples."""
+"""Escape data -> pixels on a backend: the programs of layers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,14 @@ from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.develop import Developer, light_table
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
-from fractals.scene.geometry import ResolvedGroup, ResolvedLayer, is_plain, matrix
-from fractals.scene.paint import PictureMask
+from fractals.scene.geometry import ResolvedLayer, is_plain, matrix
+
+if TYPE_CHECKING:
+    from fractals.rendering.groups import Groups, OpenGroups
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 # Returns `place`, `values` and `table` of a layer, as of `_Painted`.
-# Open groups of layers, from outside, and their buffers
-OpenGroups = list[tuple[ResolvedGroup, Any]]
 Placing = Callable[
     ["Painter", ResolvedLayer, PlaceOptions, Values | None], tuple[Run, Run | None, Any]
 ]
@@ -32,7 +32,7 @@ class Places(NamedTuple):
     """Where samples lie, on the device, as far as colors depend on it."""
 
     arms: Any = None  # `Samples.arms`
-    # Opacities of layers in groups and of groups, by the numbers of `_Painted`
+    # Opacities of layers in groups and of groups, as of `fractals.rendering.groups.Groups`
     weights: tuple[Any, ...] = ()
 
 
@@ -54,10 +54,6 @@ class _Painted:
     # values and the table
     values: Run | None
     table: Any
-    # chain: the groups that the layer is in, from outside
-    chain: tuple[ResolvedGroup, ...] = ()
-    # weights: number of the opacities of the layer
-    weights: int = 0
     # `place` and `paint` with their last arguments, by what these depend on
     bound: dict[tuple[Any, ...], Callable[..., None]] = field(default_factory=dict)
 
@@ -121,21 +117,14 @@ class Painter:
         """Compile the programs, and bring their inputs to the device."""
         backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
-        self._painted, self._masks = [], self.layers.masks
-        if self._masks:
-            from fractals.rendering.masks import mask_map  # which other pictures do not need
-
-            self._maps = [mask_map(self.plan, mask) for mask in self._masks]
-        self._opacities: list[tuple[PictureMask | None, Any]] = []  # masks, and arrays of 1 x 1
-        self._clear = backend.compile(blend.make_clear_body) if self.layers.groups else None
+        self._painted = []
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
             placed = PlaceOptions(layer.transfer, colors.cyclic, layer.paint.range is not None)
             place, fill, table = placing(self, layer, placed, values)
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside, self.scene.image.primaries)
-            chain = layer.group.chain if layer.group else ()
-            if chain:
+            if layer.group:
                 paint = backend.compile(blend.make_member_body, layer.blend)
             elif several or filtered:
                 paint = backend.compile(blend.make_layer_body, layer.blend if k else "first")
@@ -152,16 +141,13 @@ class Painter:
                     np.float32(layer.opacity),
                     fill,
                     table,
-                    chain,
-                    self._weighted(layer.mask, layer.opacity) if chain else 0,
                 )
             )
-        # Of each group what blends it over what is below, and the number of its opacities
-        self._merges: dict[ResolvedGroup, tuple[Run, int]] = {}
+        self._groups: Groups | None = None
         self._mean: Run | None = None
         self._to_linear: Run | None = None
         self._decode: Any = None
-        if several or filtered or self.layers.groups:
+        if several or filtered:
             self._compile_mixing(several, filtered)
         if self.projected:
             self._samples = Samples(self.plan)
@@ -172,10 +158,10 @@ class Painter:
     def _compile_mixing(self, several: bool, filtered: bool) -> None:
         """Compile what mixes layers, and samples at random places of pixels."""
         backend = self.backend
-        for group in self.layers.groups:
-            body = blend.make_nested_body if group.outer else blend.make_group_body
-            opacities = self._weighted(group.over.picture_mask, group.over.opacity)
-            self._merges[group] = backend.compile(body, group.blend), opacities
+        if self.layers.groups:
+            from fractals.rendering.groups import Groups  # which other pictures do not need
+
+            self._groups = Groups(backend, self.plan)
         if several:
             self._decode = backend.to_device(palette.decoding(), kept=True)
             if filtered:
@@ -210,32 +196,16 @@ class Painter:
             return rgb
         return self.developer.on_device(rgb, tile.x, tile.y)
 
-    def _weighted(self, mask: PictureMask | None, opacity: float) -> int:
-        """Return the number of a mask and an opacity in `Places.weights`."""
-        plain = np.full((1, 1), opacity, np.float32)
-        self._opacities.append((mask, plain if mask else self.backend.to_device(plain)))
-        return len(self._opacities) - 1
-
     def places(self, i: Index, j: Index) -> Places:
         """Return what colors depend on of the places of samples in columns i and rows j."""
         backend, arms = self.backend, None
         if self.projected and self.layers.derivative:
             arms = backend.to_device(self._samples.arms(i, j).astype(backend.real))
-        masks = dict(zip(map(id, self._masks), self.weights(i, j), strict=True))
-        weights = (
-            backend.to_device(masks[id(mask)] * opacity) if mask else opacity
-            for mask, opacity in self._opacities
-        )
-        return Places(arms, tuple(weights))
+        return Places(arms, self._groups.opacities(i, j) if self._groups else ())
 
     def weights(self, i: Index, j: Index) -> list[NDArray[np.float32]]:
         """Return how much each of the masks lets through of samples in columns i and rows j."""
-        if not self._masks:
-            return []
-        from fractals.rendering.masks import mask_weights
-
-        pairs = zip(self._masks, self._maps, strict=True)
-        return [mask_weights(mask, affine, i, j) for mask, affine in pairs]
+        return self._groups.weights(i, j) if self._groups else []
 
     def single(
         self, max_iterations: int, count_offset: float
@@ -257,7 +227,7 @@ class Painter:
     def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: float) -> Any:
         """Return a tile's pixels, in sRGB, on the device; `raw` is of its samples."""
         n, size = self.plan.supersampling, (tile.height, tile.width)
-        placed = self._opacities or self.projected
+        placed = self._groups or self.projected
         places = self.places(*indices(tile.window(n))) if placed else NO_PLACES
         if self.plan.jittered:
             samples = tile.height * n, tile.width * n
@@ -337,8 +307,7 @@ class Painter:
         raw = self._turned(samples, raw, places.arms)
         position = backend.empty(samples, np.float32)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
-        weights = places.weights or [opacity for _, opacity in self._opacities]
-        open_groups: OpenGroups = []
+        opened: OpenGroups = []
         for k, painted in enumerate(self._painted):
             if painted.values:
                 inputs = painted.inputs_for(max_iterations, count_offset)
@@ -347,37 +316,13 @@ class Painter:
                 painted.place(position, values, painted.table, inputs)
             else:
                 painted.placing(max_iterations, count_offset)(position, raw)
-            if not painted.chain:
+            if self._groups and self.layers.drawn[k].group:
+                own = painted.paint, position, painted.lookup
+                self._groups.paint(k, *own, colors, places.weights, opened)
+            else:
                 n = 0 if kept else self.plan.supersampling
                 painted.painting(n, self._encode)(colors if kept else rgb, position)
-                continue
-            self._open_groups(painted, open_groups, samples)
-            painted.paint(open_groups[-1][1], position, painted.lookup, weights[painted.weights])
-            above = self._painted[k + 1].chain if k + 1 < len(self._painted) else ()
-            self._close_groups(above, open_groups, colors, weights)
         return colors
-
-    def _open_groups(
-        self, painted: _Painted, open_groups: OpenGroups, samples: tuple[int, int]
-    ) -> None:
-        """Begin the groups of a layer that are not open."""
-        assert self._clear
-        for group in painted.chain[len(open_groups) :]:
-            open_groups.append((group, self.backend.empty((*samples, 4), np.float32)))
-            self._clear(open_groups[-1][1])
-
-    def _close_groups(
-        self,
-        above: Sequence[ResolvedGroup],
-        open_groups: OpenGroups,
-        colors: Any,
-        weights: Sequence[Any],
-    ) -> None:
-        """Blend the groups that the next layer is not in over what is below them."""
-        while open_groups and open_groups[-1][0] not in above:
-            group, inner = open_groups.pop()
-            merge, opacities = self._merges[group]
-            merge(open_groups[-1][1] if open_groups else colors, inner, weights[opacities])
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:
         """Return escape data with dz along the axes of the picture."""
