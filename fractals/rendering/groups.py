@@ -83,9 +83,10 @@ class Groups:
     ) -> None:
         """Paint layer `k`, which is in a group, and blend the groups that end with it.
 
-        `paint`, `lookup`: its program and table. `position`: of its samples in the table. `colors`
-        of samples receive the groups. `opacities`: what the method of this name has returned; none:
-        those without masks. `opened`: the groups that layers below have begun.
+        `paint`, `lookup`: its program and table. `position`: where its samples are in the table.
+        `colors`: of samples; groups are blended over them. `opacities`: those of the samples, as
+        the method of this name returns them; without them masks are passed over. `opened`: the
+        groups that layers below have begun.
         """
         chain, above = self._chains[k], self._chains[k + 1]
         weights = opacities or [opacity for _, opacity in self._opacities]

@@ -184,10 +184,6 @@ class ViewProbe:
     seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
     # The smooth counts of the view, where all samples escaped: the limit does not change these.
     _escaped: Floats | None = field(default=None, init=False)
-    # What `_grid` has returned: a limit that is raised is probed at the same samples.
-    _grids: dict[tuple[Fraction, tuple[int, int]], tuple[Positions, Positions]] = field(
-        default_factory=dict, init=False
-    )
 
     def compile(self) -> None:
         """Compile the program, which is done when it is first called: for one sample."""
@@ -256,9 +252,7 @@ class ViewProbe:
             # They are distances from the center, which a power of two scales without rounding.
             columns, rows = self._grid(Fraction(1), size)
             return float(scale) * columns, float(scale) * rows
-        if (scale, size) not in self._grids:
-            self._grids[scale, size] = coordinates(self._sized(scale, size))
-        return self._grids[scale, size]
+        return coordinates(self._sized(scale, size))
 
     def shallow_limit(self, prepare: Callable[[int], None] | None = None) -> int:
         """Return a limit of iterations beyond which few more samples escape, of a view not deep.
