@@ -98,7 +98,8 @@ class FormulaName(Table):
 
     def check(self) -> None:
         """Raise an error for an unknown option."""
-        check_floats(self.model_extra or {})
+        if self.model_extra:
+            check_floats(self.model_extra)
         self.make()
 
     def make(self) -> AnyFormula:
