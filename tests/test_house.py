@@ -73,7 +73,7 @@ DOORS = {
         *("rendering.families", "rendering.families.escape"),
     },
     "space": {"io.load", "scene.model"},  # the tables of a scene
-    "stores": {"rendering.families.escape", "rendering.keeping"},
+    "stores": {"rendering.families.escape", "rendering.render"},
 }
 
 

@@ -346,7 +346,7 @@ def draw_scene_to(
     if all(isinstance(each, str | Path) for each in (path, options.preview)):
         check_apart(path, options.preview)
     if file_options.keep:
-        from fractals.rendering.keeping import check_kept
+        from fractals.rendering.stores.keeping import check_kept
 
         check_kept(path, family, cluster, overwrite)
     if cluster is not None and isinstance(path, str | Path) and not overwrite:
