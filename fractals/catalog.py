@@ -115,9 +115,11 @@ def names(kind: str = "") -> tuple[str, ...]:
 def has(kind: str, name: str) -> bool:
     """Tell whether a name is of a kind; other packages, which takes milliseconds, are asked last.
 
-    >>> has("variation", "linear"), has("solid", "linear")
-    (True, False)
+    >>> has("variation", "linear"), has("solid", "linear"), has("palette", "ember")
+    (True, False, True)
     """
+    if kind in DATA:
+        return name in _data_files(kind)
     return name in _functions(kind) or name in _rows(kind) or name in _installed(kind)
 
 

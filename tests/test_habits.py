@@ -16,7 +16,7 @@ import pytest
 
 import fractals
 from fractals import catalog
-from fractals.backends import probe
+from fractals.backends.cuda import gpus
 from fractals.errors import to_install
 
 
@@ -184,7 +184,7 @@ def test_progress_may_be_a_bar(capsys):
 
 
 def test_notes_are_warnings_of_one_class(monkeypatch):
-    monkeypatch.setattr(probe, "gpus", lambda: ([], "none"))
+    monkeypatch.setattr(gpus, "found", lambda: ([], "none"))
     with pytest.warns(fractals.FractalsWarning, match="drawing in the simulator"):
         fractals.render(size=(4, 3), device="gpu")
 

@@ -9,6 +9,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+from test_architecture import MODULES, module_of, modules_imported_by
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = str(ROOT / "scripts" / "house")
@@ -58,12 +59,43 @@ def test_every_part_has_files_and_the_parts_are_the_whole(monkeypatch):
         assert all((house.PACKAGE / start).exists() for start in beginnings)
 
 
+# The modules of the main building that import a part: the doors to it. Public names, which the
+# package itself imports on first use, are no doors.
+DOORS = {
+    "CUDA": {"backends.devices"},
+    "OpenCL": {"backends.devices"},
+    "cluster": {"rendering.families.escape", "rendering.render"},
+    "double-double": {"rendering.drawing", "rendering.number_types", "rendering.sampling"},
+    "films": {"io.load", "scene.model"},  # the table of a scene
+    "formats of others": {"io.palettes", "io.tables"},
+    "pages that draw": {
+        *("io.escape_data", "io.image"),
+        *("rendering.families", "rendering.families.escape"),
+    },
+    "space": {"io.load", "scene.model"},  # the tables of a scene
+    "stores": {"rendering.families.escape", "rendering.render"},
+}
+
+
+def test_the_main_building_has_few_doors_to_its_parts():
+    found: dict[str, set[str]] = {}
+    for path in sorted(house.PACKAGE.rglob("*.py")):
+        name = path.relative_to(house.PACKAGE).as_posix()
+        if house.part_of(name) == house.BUILDING and name != "__init__.py":
+            module = module_of(path)
+            for other in modules_imported_by(path):
+                part = house.part_of(MODULES[other].relative_to(house.PACKAGE).as_posix())
+                if part != house.BUILDING:
+                    found.setdefault(part, set()).add(module.removeprefix("fractals."))
+    assert found == DOORS
+
+
 def test_a_picture_imports_the_main_building_only(tmp_path):
     """The tables of a scene are the words of all families."""
     script = (
         "import fractals, sys\n"
         "small = {'size': (8, 6), 'device': 'python'}\n"
-        "fractals.render_to('a.png', 'seahorse', **small)\n"
+        "fractals.render_to('a.png', 'seahorse', **small | {'device': 'cpu'})\n"
         "fractals.render(center=(-2, 0), width='1e-30', **small)\n"
         "print(*sys.modules)"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fractals.backends import cpu, cuda, cuda_driver, opencl, probe, python
+from fractals.backends import cpu, cuda, opencl, probe, python
 from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, DeviceLostError, OptionError, shown
@@ -55,11 +55,15 @@ def devices() -> list[Device]:
     >>> devices()[0].kind
     'cpu'
     """
-    found, _ = probe.gpus()
+    from fractals.backends.cuda import gpus
+
+    found, _ = gpus.found()
     return [probe.cpu(), *found, *opencl.found()[0], _simulator()]
 
 
 def _simulator() -> Device:
+    from fractals.backends import cuda_driver
+
     name = "Numba's CUDA simulator" if cuda_driver.numba_simulates() else "a simulator of CUDA"
     return Device(kind="simulator", name=name, cores=core_count())
 
@@ -97,7 +101,9 @@ def _choose_gpu(request: str) -> Choice:
             )
         raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
 
-    found, reason = probe.gpus()
+    from fractals.backends.cuda import gpus
+
+    found, reason = gpus.found()
     usable = [gpu for gpu in found if not gpu.problem]
     if named:
         if digits == "all" and usable:

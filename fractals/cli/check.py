@@ -187,14 +187,15 @@ def devices_command(as_json: bool) -> None:
     whether first pictures on the CPU use programs that came with the package or are compiled. A
     line tells if Python keeps no bytecode of this program, which makes each start slower.
     """
-    from fractals.backends import opencl, probe, shipped
+    from fractals.backends import opencl, shipped
+    from fractals.backends.cuda import gpus
     from fractals.backends.devices import choose, devices
 
     found, ours = devices(), shipped.facts()
     taken = choose("auto").device  # compared by name, because the free memory changes
     auto = taken.kind, taken.index
     problems = [device.problem for device in found if device.kind == "cuda"]
-    reason = next(filter(None, problems), "") if problems else probe.gpus()[1]
+    reason = next(filter(None, problems), "") if problems else gpus.found()[1]
     tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
     lines = []
     for device in found:

@@ -318,9 +318,9 @@ def _key_of_files(word: str) -> str:
 
 def _formula_of(scene: str) -> str:
     """Return the formula of a solid or a scene of the gallery, as it is typed; or ""."""
-    if scene in catalog.names("solid"):
+    if catalog.has("solid", scene):
         return scene
-    if scene not in catalog.names("gallery"):
+    if not catalog.has("gallery", scene):
         return ""
     named = catalog.read("gallery", scene).get("formula", "mandelbrot")
     table = named if isinstance(named, dict) else {"name": named}

@@ -270,7 +270,7 @@ def source_table(source: str, lost: list[str]) -> dict[str, Any]:
 
     if source == "-":
         return read_stdin(lost)
-    built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
+    built_in = catalog.has("palette", source) and not catalog.has("gallery", source)
     if built_in and not os.path.exists(source):
         return {"color": {"palette": source}}
     table = read_table(source, lost, shared.formulas(), shared.lossy())

@@ -107,7 +107,7 @@ def gallery_command(
 
     request = shared.device_request(options)
     for name in names:
-        if name not in catalog.names("gallery"):
+        if not catalog.has("gallery", name):
             raise OptionError(str(catalog.unknown("gallery", name)))
     if names and whole:
         raise OptionError("--all draws every scene: name no scenes with it")

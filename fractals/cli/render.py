@@ -255,8 +255,8 @@ def draw_or_plan(
 ) -> None:
     """Draw a scene into a file, or print its plan."""
     from fractals.io.image import check_format, format_of, lost
-    from fractals.rendering.families import family_of
-    from fractals.rendering.render import render_to
+    from fractals.rendering.families import family_of, unused
+    from fractals.rendering.render import draw_scene_to
 
     layered = Path(output).suffix.lower() in family_of(scene).layered
     file_format = "" if layered else format_of(output)
@@ -280,12 +280,14 @@ def draw_or_plan(
             from fractals.cli.preview import terminal_preview
 
             how = {**how, "preview": terminal_preview(progress)}
-        rendered = render_to(
+        if line := unused(scene):
+            tell(line)
+        of_file = {name: how[name] for name in ("cluster", "keep") if name in how}
+        rendered = draw_scene_to(
             sys.stdout.buffer if output == "-" else output,
             scene,
-            overwrite=overwrite,
-            progress=progress,
-            **how,
+            PictureOptions(progress=progress, **{k: how[k] for k in how.keys() - of_file.keys()}),
+            PictureFileOptions(overwrite=overwrite, **of_file),
         )
     report(rendered, output, rendered.method, as_json, lost_lines)
     if output != "-" and not layered:

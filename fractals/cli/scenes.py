@@ -187,7 +187,7 @@ def is_whole(source: str) -> bool:
     if source == "-" or os.path.isfile(source):
         return True
     name = source.removeprefix("gallery:")
-    if name in catalog.names("gallery") or source in catalog.names("solid"):
+    if catalog.has("gallery", name) or catalog.has("solid", source):
         return True
     path, entry = formats.split(source)
     if not entry:

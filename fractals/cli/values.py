@@ -188,7 +188,7 @@ def parse_formula(text: str) -> Any:
     from fractals.scene.model import STATEMENT, expression_name
 
     called = re.fullmatch(r"\s*(\w+)\s*\((.*=.*)\)\s*", text)
-    if called and any(called[1] in catalog.names(kind) for kind in catalog.FORMULAS):
+    if called and any(catalog.has(kind, called[1]) for kind in catalog.FORMULAS):
         meant = shown(f"{called[1]},{called[2]}", 80)
         raise OptionError(f"--formula: options follow a comma; did you mean '{meant}'?")
     # Other commas than those of options are of if(condition, a, b).

@@ -222,7 +222,7 @@ def thumbnail_files() -> dict[tuple[str, str], Path]:
 
 def formula_scene(name: str) -> Scene:
     """Return the scene of a formula's thumbnail."""
-    if name in catalog.names("solid"):
+    if catalog.has("solid", name):
         return Scene().replace(formula=name, samples=4, size=(256, 144))
     return Scene().replace(formula=name, zoom=0.75, size=(256, 144))
 

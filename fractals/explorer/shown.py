@@ -16,9 +16,10 @@ from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import Drawing, Sink
 from fractals.rendering.families import Refined, Refinement, family_of
-from fractals.rendering.iteration import Direct, Pairs, Stop
+from fractals.rendering.iteration import Direct, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan
+from fractals.rendering.probing import Pairs
 from fractals.rendering.shading import Painter, constants_of
 from fractals.scene.credits import SAID
 from fractals.scene.geometry import matrix

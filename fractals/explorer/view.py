@@ -42,9 +42,10 @@ from fractals.rendering.drawing import (
     sampled,
 )
 from fractals.rendering.fit import CURVES, fit_values
-from fractals.rendering.iteration import Pairs, Stop
+from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, noise_note
+from fractals.rendering.probing import Pairs
 from fractals.rendering.raw_numbers import EscapeData, escape_data
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.sampling import indices

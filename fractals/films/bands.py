@@ -36,9 +36,10 @@ from fractals.rendering.drawing import (
     run,
     shade_tile,
 )
-from fractals.rendering.iteration import GridMethod, Pairs, Stop
+from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
+from fractals.rendering.probing import Pairs
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene

@@ -152,7 +152,7 @@ def _embed_paint(
     """Return the table of a paint with its files as values; `where`: its place in the scene."""
     embedded = dict(paint)
     name = paint.get("palette")
-    if isinstance(name, str) and name not in ("auto", *catalog.names("palette")):
+    if isinstance(name, str) and not (name == "auto" or catalog.has("palette", name)):
         found, lines = find_palette(name, place)
         if lost is not None:
             lost += [f"{shown(name)}: {line}" for line in lines]

@@ -34,7 +34,7 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
     name after ``cmap:`` is unknown, or the package is not installed. `InputError`: the file can't
     be read, or is invalid; names the file, and the line where that is known.
     """
-    if name.lower() in catalog.names("palettes"):  # never cmap's map whose name differs by case
+    if catalog.has("palette", name.lower()):  # never cmap's map whose name differs by case
         return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()

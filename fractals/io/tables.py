@@ -71,7 +71,7 @@ def read_any(
     if is_json(source):
         return parsed("the JSON of a scene", lambda: parse_json(name))
     if isinstance(source, str):
-        if name.startswith(GALLERY) or name in catalog.names("gallery"):
+        if name.startswith(GALLERY) or catalog.has("gallery", name):
             return catalog.read("gallery", name.removeprefix(GALLERY))
         path, _ = split_source(name)
         if not (path.suffix or os.path.exists(path)):

@@ -29,16 +29,7 @@ from fractals.io.escape_data import EscapePlanes, check_counts, parts_of, planes
 from fractals.io.facts import PictureFacts, Summary, Tally
 from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile, SampleGrid
-from fractals.rendering.iteration import (
-    LIMIT_SIZE,
-    Direct,
-    FindOrbit,
-    GridMethod,
-    Pairs,
-    SampleSource,
-    Stop,
-    never,
-)
+from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import (
     Keeps,
@@ -50,8 +41,9 @@ from fractals.rendering.plan import (
     noise_note,
 )
 from fractals.rendering.preview import Canvas, Onlooker
+from fractals.rendering.probing import LIMIT_SIZE, Pairs
 from fractals.rendering.sampling import Index, Room
-from fractals.rendering.shading import Antialiasing, Fill, Painter
+from fractals.rendering.shading import Fill, Painter
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
@@ -400,47 +392,55 @@ def draw_tile_to(
 
 
 def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
-    source, painter, backend = drawing.source, drawing.painter, drawing.backend
-    assert painter, "the drawing keeps raw numbers only"
-    clock, last, offset = backend.clock(), source.max_iterations, source.count_offset
-    tallies: list[tuple[Any, NDArray[np.int32]]] = []
-    samples = 0
-
-    def count(raw: EscapeTile) -> None:
-        nonlocal samples
-        found = backend.tally(raw.count, last)
-        tallies.append((found, np.empty(found.shape, np.int32)))
-        samples += math.prod(raw.count.shape)
-
+    source, backend = drawing.source, drawing.backend
     if drawing.plan.jittered:
+        return _draw_jittered(drawing, parts, tile, stop)
+    clock = backend.clock()
+    counted: list[Any] = []  # of the last use: the tally, and the samples
 
-        def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
-            raw = source.iterate_some(i, j, shape, stop)
-            count(raw)
-            return raw
+    def use(raw: EscapeTile, flags: Pairs) -> None:
+        found = backend.tally(raw.count, source.max_iterations)
+        counted[:] = np.empty(found.shape, np.int32), math.prod(raw.count.shape)
+        clock.lap("iterate")
+        rgb = shade_tile(drawing, tile, raw)
+        clock.lap("color")
+        backend.all_to_host([(found, counted[0]), *flags, *parts(tile, rgb)])
 
-        smooth = Antialiasing(backend, drawing.plan, painter, numbers, last, offset)
-        rgb = smooth.paint(tile, clock.lap)
-        backend.all_to_host([*tallies, *parts(tile, rgb)])
-    else:
+    source.iterate_for(tile, use, stop)
+    drawing.tally.add_columns(*counted)
+    return _spent_by(source, clock.end("copy"))
 
-        def use(raw: EscapeTile, flags: Pairs) -> None:
-            nonlocal samples
-            samples = 0
-            tallies.clear()
-            count(raw)
-            clock.lap("iterate")
-            rgb = shade_tile(drawing, tile, raw)
-            clock.lap("color")
-            backend.all_to_host([*tallies, *flags, *parts(tile, rgb)])
 
-        source.iterate_for(tile, use, stop)
-    counted = [found for _, found in tallies]
-    drawing.tally.add_columns(counted[0] if len(counted) == 1 else np.hstack(counted), samples)
-    spent = clock.end("copy")
+def _spent_by(source: SampleSource, spent: dict[str, float]) -> dict[str, float]:
+    """Return the seconds of a tile with those of the source in the source's own stage."""
     if source.stage != "iterate":
         spent[source.stage] = spent.get(source.stage, 0.0) + spent.pop("iterate")
     return spent
+
+
+def _draw_jittered(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
+    """Draw a tile as `_draw_tile` does, of samples at random places of their cells."""
+    from fractals.rendering.antialiasing import Antialiasing
+
+    source, painter, backend = drawing.source, drawing.painter, drawing.backend
+    assert painter, "the drawing keeps raw numbers only"
+    clock, last = backend.clock(), source.max_iterations
+    tallies: list[tuple[Any, NDArray[np.int32]]] = []
+    samples = 0
+
+    def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
+        nonlocal samples
+        raw = source.iterate_some(i, j, shape, stop)
+        found = backend.tally(raw.count, last)
+        tallies.append((found, np.empty(found.shape, np.int32)))
+        samples += math.prod(raw.count.shape)
+        return raw
+
+    smooth = Antialiasing(backend, drawing.plan, painter, numbers, last, source.count_offset)
+    rgb = smooth.paint(tile, clock.lap)
+    backend.all_to_host([*tallies, *parts(tile, rgb)])
+    drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
+    return _spent_by(source, clock.end("copy"))
 
 
 def compute_tile(

@@ -37,16 +37,9 @@ from fractals.kernels.layout import (
 )
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
-from fractals.rendering.iteration import (
-    WITHOUT_END,
-    Begun,
-    FindOrbit,
-    GridMethod,
-    Stop,
-    ViewProbe,
-    never,
-)
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, never
 from fractals.rendering.plan import BYTES_A_POINT, Plan
+from fractals.rendering.probing import Begun, ViewProbe
 from fractals.rendering.resume_data import ResumeData
 from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2

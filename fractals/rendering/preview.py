@@ -67,7 +67,7 @@ class Onlooker:
     Attributes
     ----------
     keeps : bool
-        Whether Ctrl-C keeps the samples so far; see `fractals.rendering.keeping`.
+        Whether Ctrl-C keeps the samples so far; see `fractals.rendering.stores.keeping`.
     stopped : bool
         Whether it was typed: the work ends with what is there.
     spent : float

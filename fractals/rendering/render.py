@@ -331,19 +331,30 @@ def render_to(
     scene, options, file_options = read_fitted_request(
         sources, keywords, RenderFileKeywords, PictureOptions, PictureFileOptions
     )
+    return draw_scene_to(path, scene, options, file_options)
+
+
+def draw_scene_to(
+    path: str | Path | BinaryIO,
+    scene: Scene,
+    options: PictureOptions,
+    file_options: PictureFileOptions,
+) -> Rendered:
+    """Draw a scene of any family into a file, as `render_to` does."""
     cluster, overwrite = file_options.cluster, file_options.overwrite
     family = family_of(scene)
     if all(isinstance(each, str | Path) for each in (path, options.preview)):
         check_apart(path, options.preview)
     if file_options.keep:
-        from fractals.rendering.keeping import check_kept
+        from fractals.rendering.stores.keeping import check_kept
 
         check_kept(path, family, cluster, overwrite)
     if cluster is not None and isinstance(path, str | Path) and not overwrite:
         from fractals.rendering.cluster.job import remove_rest
 
         remove_rest(Path(path), scene)
-    tell_of_page(path, scene, options)
+    if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":
+        tell_of_page(scene, options)
     with watching(scene, options, file_options.keep) as watched:
         return family.render_to(path, scene, watched, overwrite, cluster)
 

@@ -1,32 +1,28 @@
-"""Escape data -> pixels on a backend: programs of layers and groups, masks, jittered samples."""
+"""Escape data -> pixels on a backend: the programs of layers."""
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
-from fractals.color import palette, trap_image
-from fractals.errors import OptionError
+from fractals.color import palette
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.develop import Developer, light_table
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
-from fractals.scene.geometry import ResolvedGroup, ResolvedLayer, is_plain, matrix
-from fractals.scene.paint import PictureMask
+from fractals.scene.geometry import ResolvedLayer, is_plain, matrix
+
+if TYPE_CHECKING:
+    from fractals.rendering.groups import Groups, OpenGroups
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 # Returns `place`, `values` and `table` of a layer, as of `_Painted`.
-# Open groups of layers, from outside, and their buffers
-OpenGroups = list[tuple[ResolvedGroup, Any]]
 Placing = Callable[
     ["Painter", ResolvedLayer, PlaceOptions, Values | None], tuple[Run, Run | None, Any]
 ]
@@ -36,7 +32,7 @@ class Places(NamedTuple):
     """Where samples lie, on the device, as far as colors depend on it."""
 
     arms: Any = None  # `Samples.arms`
-    # Opacities of layers in groups and of groups, by the numbers of `_Painted`
+    # Opacities of layers in groups and of groups, as of `fractals.rendering.groups.Groups`
     weights: tuple[Any, ...] = ()
 
 
@@ -58,10 +54,6 @@ class _Painted:
     # values and the table
     values: Run | None
     table: Any
-    # chain: the groups that the layer is in, from outside
-    chain: tuple[ResolvedGroup, ...] = ()
-    # weights: number of the opacities of the layer
-    weights: int = 0
     # `place` and `paint` with their last arguments, by what these depend on
     bound: dict[tuple[Any, ...], Callable[..., None]] = field(default_factory=dict)
 
@@ -125,18 +117,14 @@ class Painter:
         """Compile the programs, and bring their inputs to the device."""
         backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
-        self._painted, self._masks = [], self.layers.masks
-        self._maps = [mask_map(self.plan, mask) for mask in self._masks]
-        self._opacities: list[tuple[PictureMask | None, Any]] = []  # masks, and arrays of 1 x 1
-        self._clear = backend.compile(blend.make_clear_body) if self.layers.groups else None
+        self._painted = []
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
             placed = PlaceOptions(layer.transfer, colors.cyclic, layer.paint.range is not None)
             place, fill, table = placing(self, layer, placed, values)
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside, self.scene.image.primaries)
-            chain = layer.group.chain if layer.group else ()
-            if chain:
+            if layer.group:
                 paint = backend.compile(blend.make_member_body, layer.blend)
             elif several or filtered:
                 paint = backend.compile(blend.make_layer_body, layer.blend if k else "first")
@@ -153,16 +141,13 @@ class Painter:
                     np.float32(layer.opacity),
                     fill,
                     table,
-                    chain,
-                    self._weighted(layer.mask, layer.opacity) if chain else 0,
                 )
             )
-        # Of each group what blends it over what is below, and the number of its opacities
-        self._merges: dict[ResolvedGroup, tuple[Run, int]] = {}
+        self._groups: Groups | None = None
         self._mean: Run | None = None
         self._to_linear: Run | None = None
         self._decode: Any = None
-        if several or filtered or self.layers.groups:
+        if several or filtered:
             self._compile_mixing(several, filtered)
         if self.projected:
             self._samples = Samples(self.plan)
@@ -173,10 +158,10 @@ class Painter:
     def _compile_mixing(self, several: bool, filtered: bool) -> None:
         """Compile what mixes layers, and samples at random places of pixels."""
         backend = self.backend
-        for group in self.layers.groups:
-            body = blend.make_nested_body if group.outer else blend.make_group_body
-            opacities = self._weighted(group.over.picture_mask, group.over.opacity)
-            self._merges[group] = backend.compile(body, group.blend), opacities
+        if self.layers.groups:
+            from fractals.rendering.groups import Groups  # which other pictures do not need
+
+            self._groups = Groups(backend, self.plan)
         if several:
             self._decode = backend.to_device(palette.decoding(), kept=True)
             if filtered:
@@ -211,30 +196,16 @@ class Painter:
             return rgb
         return self.developer.on_device(rgb, tile.x, tile.y)
 
-    def _weighted(self, mask: PictureMask | None, opacity: float) -> int:
-        """Return the number of a mask and an opacity in `Places.weights`."""
-        plain = np.full((1, 1), opacity, np.float32)
-        self._opacities.append((mask, plain if mask else self.backend.to_device(plain)))
-        return len(self._opacities) - 1
-
     def places(self, i: Index, j: Index) -> Places:
         """Return what colors depend on of the places of samples in columns i and rows j."""
         backend, arms = self.backend, None
         if self.projected and self.layers.derivative:
             arms = backend.to_device(self._samples.arms(i, j).astype(backend.real))
-        masks = dict(zip(map(id, self._masks), self.weights(i, j), strict=True))
-        weights = (
-            backend.to_device(masks[id(mask)] * opacity) if mask else opacity
-            for mask, opacity in self._opacities
-        )
-        return Places(arms, tuple(weights))
+        return Places(arms, self._groups.opacities(i, j) if self._groups else ())
 
     def weights(self, i: Index, j: Index) -> list[NDArray[np.float32]]:
         """Return how much each of the masks lets through of samples in columns i and rows j."""
-        return [
-            mask_weights(trap_image.weights(mask.picture), affine, i, j)
-            for mask, affine in zip(self._masks, self._maps, strict=True)
-        ]
+        return self._groups.weights(i, j) if self._groups else []
 
     def single(
         self, max_iterations: int, count_offset: float
@@ -256,7 +227,7 @@ class Painter:
     def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: float) -> Any:
         """Return a tile's pixels, in sRGB, on the device; `raw` is of its samples."""
         n, size = self.plan.supersampling, (tile.height, tile.width)
-        placed = self._opacities or self.projected
+        placed = self._groups or self.projected
         places = self.places(*indices(tile.window(n))) if placed else NO_PLACES
         if self.plan.jittered:
             samples = tile.height * n, tile.width * n
@@ -336,8 +307,7 @@ class Painter:
         raw = self._turned(samples, raw, places.arms)
         position = backend.empty(samples, np.float32)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
-        weights = places.weights or [opacity for _, opacity in self._opacities]
-        open_groups: OpenGroups = []
+        opened: OpenGroups = []
         for k, painted in enumerate(self._painted):
             if painted.values:
                 inputs = painted.inputs_for(max_iterations, count_offset)
@@ -346,37 +316,13 @@ class Painter:
                 painted.place(position, values, painted.table, inputs)
             else:
                 painted.placing(max_iterations, count_offset)(position, raw)
-            if not painted.chain:
+            if self._groups and self.layers.drawn[k].group:
+                own = painted.paint, position, painted.lookup
+                self._groups.paint(k, *own, colors, places.weights, opened)
+            else:
                 n = 0 if kept else self.plan.supersampling
                 painted.painting(n, self._encode)(colors if kept else rgb, position)
-                continue
-            self._open_groups(painted, open_groups, samples)
-            painted.paint(open_groups[-1][1], position, painted.lookup, weights[painted.weights])
-            above = self._painted[k + 1].chain if k + 1 < len(self._painted) else ()
-            self._close_groups(above, open_groups, colors, weights)
         return colors
-
-    def _open_groups(
-        self, painted: _Painted, open_groups: OpenGroups, samples: tuple[int, int]
-    ) -> None:
-        """Begin the groups of a layer that are not open."""
-        assert self._clear
-        for group in painted.chain[len(open_groups) :]:
-            open_groups.append((group, self.backend.empty((*samples, 4), np.float32)))
-            self._clear(open_groups[-1][1])
-
-    def _close_groups(
-        self,
-        above: Sequence[ResolvedGroup],
-        open_groups: OpenGroups,
-        colors: Any,
-        weights: Sequence[Any],
-    ) -> None:
-        """Blend the groups that the next layer is not in over what is below them."""
-        while open_groups and open_groups[-1][0] not in above:
-            group, inner = open_groups.pop()
-            merge, opacities = self._merges[group]
-            merge(open_groups[-1][1] if open_groups else colors, inner, weights[opacities])
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:
         """Return escape data with dz along the axes of the picture."""
@@ -439,63 +385,6 @@ def _completed(inputs: ColoringInputs, max_iterations: int, offset: float) -> Co
     return inputs._replace(max_iterations=np.int32(max_iterations), count_offset=real(offset))
 
 
-# Masks: pictures whose brightness says how much of a layer is drawn.
-#
-# Weights are computed by NumPy for every device, so they have the same bits.
-
-
-Affine = tuple[float, ...]  # a, b, c, d, e, f: column and row of a mask are a i + b j + e, ...
-
-
-def mask_map(plan: Plan, mask: PictureMask) -> Affine:
-    """Return the map from columns and rows of samples to those of the pixels of a mask."""
-    rows, columns = trap_image.weights(mask.picture).shape
-    n, (width, height) = plan.supersampling, plan.size
-    half = Fraction(1, 2)
-    if mask.view is None:
-        x, y = Fraction(columns, width * n), Fraction(rows, height * n)
-        return _floats(x, 0, 0, y, half * x - half, half * y - half)
-    if plan.view.projection != "plane":
-        raise OptionError("a mask with a place in the plane can't be drawn in an exponential map")
-    side = Fraction(Decimal(mask.view.width or "1")) / columns
-    a, b, c, d = matrix(mask.view)
-    area = (a * d - b * c) * side
-    p, q, r, s = (part * plan.pixel / n for part in matrix(plan.view))  # steps of samples
-
-    def in_mask(x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
-        return (d * x - b * y) / area, (c * x - a * y) / area  # rows of a mask run down
-
-    right, down = in_mask(p, r), in_mask(-q, -s)
-    middle = [Fraction(Decimal(part)) for part in mask.view.center or ("0", "0")]
-    x, y = in_mask(*(own - other for own, other in zip(plan.center, middle, strict=True)))
-    i, j = Fraction(width * n - 1, 2), Fraction(height * n - 1, 2)
-    e = x + Fraction(columns - 1, 2) - right[0] * i - down[0] * j
-    f = y + Fraction(rows - 1, 2) - right[1] * i - down[1] * j
-    return _floats(right[0], down[0], right[1], down[1], e, f)
-
-
-def _floats(*parts: Fraction | int) -> Affine:
-    """Return numbers as floats; those beyond 1e150 are far outside of any mask."""
-    return tuple(float(max(-(10**150), min(10**150, part))) for part in parts)
-
-
-def mask_weights(
-    bright: NDArray[np.float64], affine: Affine, i: Index, j: Index
-) -> NDArray[np.float32]:
-    """Return the weights of samples, interpolated between pixels; edges of a mask go on."""
-    a, b, c, d, e, f = affine
-    rows, columns = bright.shape
-    u, v = np.broadcast_arrays(a * i + b * j + e, c * i + d * j + f)
-    u, v = np.clip(u, 0, columns - 1), np.clip(v, 0, rows - 1)
-    x, y = u.astype(np.int64), v.astype(np.int64)
-    right, below = np.minimum(x + 1, columns - 1), np.minimum(y + 1, rows - 1)
-    u, v = u - x, v - y
-    top = bright[y, x] * (1 - u) + bright[y, right] * u
-    bottom = bright[below, x] * (1 - u) + bright[below, right] * u
-    found: NDArray[np.float32] = (top * (1 - v) + bottom * v).astype(np.float32)
-    return found.reshape(len(found), -1)  # samples of pixels that are apart: a pixel a row
-
-
 def place_samples(
     painter: Painter, layer: ResolvedLayer, placed: PlaceOptions, values: Values | None
 ) -> tuple[Run, Run | None, Any]:
@@ -516,143 +405,3 @@ def rank_table(painter: Painter, layer: ResolvedLayer, values: Values | None) ->
     assert layer.coloring.rank_table
     table = layer.coloring.rank_table(seen[np.isfinite(seen)])
     return painter.backend.to_device(np.array(table, painter.backend.real))
-
-
-# Pixels from jittered samples: weighted means of the samples in and around each pixel.
-#
-# Samples lie anywhere in their cells of the grid (Cook, *Stochastic Sampling in Computer Graphics*,
-# 1986), so details too fine to be drawn become noise in place of moire. "adaptive" first takes some
-# samples of each pixel, and the others only where neighbours differ.
-#
-# A pixel does not depend on how the picture is divided into tiles: each tile also computes a border
-# of samples that belong to its neighbours.
-
-
-# Difference between neighbours above which a pixel gets all samples, in square roots of linear
-# light, about the scale of sRGB. A lower limit takes more samples.
-DIFFER = 8 / 255
-MAX_FIRST = 2  # first samples of a pixel, a side
-
-Colors = NDArray[np.float32]
-Numbers = Callable[[Index, Index, tuple[int, int]], EscapeTile]
-Lap = Callable[[str], None]
-
-
-class Antialiasing:
-    """Draws tiles of a picture whose samples are jittered."""
-
-    def __init__(
-        self,
-        backend: Backend,
-        plan: Plan,
-        painter: Painter,
-        numbers: Numbers,
-        max_iterations: int,
-        count_offset: float,
-    ) -> None:
-        """Take `numbers`, which returns escape data as `SampleSource.iterate_some` does."""
-        self.backend, self.plan, self.painter = backend, plan, painter
-        self.numbers, self.max_iterations, self.count_offset = numbers, max_iterations, count_offset
-
-    def paint(self, tile: Tile, lap: Lap) -> Any:
-        """Return a tile's pixels, in sRGB, on the device; `lap` times the stages."""
-        n, near = self.plan.supersampling, self._around(tile, 1)
-        rows, columns = near.window(n)
-        if self.plan.antialias == "adaptive" and n > 1:
-            colors = self._adaptive(tile, near, lap)
-        else:
-            i, j = indices((rows, columns))
-            colors = self._colors(i, j, (j.size, i.size), lap)
-        first = (tile.x - near.x) * n, (tile.y - near.y) * n
-        corner = columns.start, rows.start
-        rgb = self.painter.filter((tile.height, tile.width), colors, first, corner)
-        rgb = self.painter.developed(tile, rgb)
-        lap("color")
-        return rgb
-
-    def _around(self, tile: Tile, border: int) -> Tile:
-        """Return a tile with a border, cut off at the picture's edges."""
-        left, top = max(0, tile.x - border), max(0, tile.y - border)
-        right = min(self.plan.size[0], tile.x + tile.width + border)
-        bottom = min(self.plan.size[1], tile.y + tile.height + border)
-        return Tile(left, top, right - left, bottom - top)
-
-    def _colors(self, i: Index, j: Index, shape: tuple[int, int], lap: Lap) -> Any:
-        raw = self.numbers(i, j, shape)
-        lap("iterate")
-        places = self.painter.places(i, j)
-        colors = self.painter.colors(shape, raw, self.max_iterations, self.count_offset, places)
-        lap("color")
-        return colors
-
-    def _on_host(self, i: Index, j: Index, shape: tuple[int, int], lap: Lap) -> Colors:
-        colors = np.empty((*shape, 3), np.float32)
-        self.backend.to_host(self._colors(i, j, shape, lap), colors)
-        lap("copy")
-        return colors
-
-    def _adaptive(self, tile: Tile, near: Tile, lap: Lap) -> Any:
-        n = self.plan.supersampling
-        m = first_side(n)
-        wide = self._around(tile, 2)
-        i, j = first_samples(wide, n, m)
-        few = self._on_host(i, j, i.shape, lap)
-        y, x = near.y - wide.y, near.x - wide.x
-        busy = differing(few, m)[y : y + near.height, x : x + near.width]
-        own = slice(y * m, (y + near.height) * m), slice(x * m, (x + near.width) * m)
-
-        # Each of the first samples stands for the samples around it, which are not computed.
-        place = np.arange(n) * m // n
-        cells = few[own].reshape(near.height, m, near.width, m, 3)
-        colors = cells.take(place, 1).take(place, 3)
-        v, u = np.nonzero(busy)
-        if len(v):
-            i = ((u + near.x) * n)[:, None, None] + np.arange(n)
-            j = ((v + near.y) * n)[:, None, None] + np.arange(n)[:, None]
-            more = self._on_host(i, j, (len(v), n * n), lap)
-            colors[v, :, u] = more.reshape(-1, n, n, 3)
-        lap("color")
-        return self.backend.to_device(colors.reshape(near.height * n, near.width * n, 3))
-
-
-def first_side(n: int) -> int:
-    """Return the first samples a side of a pixel of n x n."""
-    return max(1, min(n // 4, MAX_FIRST))
-
-
-def first_samples(tile: Tile, n: int, m: int) -> tuple[Index, Index]:
-    """Return columns and rows of a tile's first samples.
-
-    They are m x m of each pixel's n x n samples.
-    A first sample is in the middle of the cell that it stands for. Where the middle is between two
-    samples, pixels alternate between them, so that the picture is not shifted.
-    """
-    base, rest = np.divmod((2 * np.arange(m) + 1) * n, 2 * m)
-    x = tile.x + np.arange(tile.width * m) // m
-    y = tile.y + np.arange(tile.height * m) // m
-    i = x * n + np.tile(base, tile.width) - (y[:, None] & 1) * np.tile(rest == 0, tile.width)
-    j = (y * n + np.tile(base, tile.height))[:, None] - (x & 1) * np.tile(rest == 0, tile.height)[
-        :, None
-    ]
-    return i, j
-
-
-def differing(colors: Colors, m: int) -> NDArray[np.bool_]:
-    """Return which pixels differ much from themselves or their neighbours.
-
-    `colors` holds m x m samples a pixel.
-    """
-    light = np.sqrt(colors)
-    own = [light[y::m, x::m] for y in range(m) for x in range(m)]
-    most, least = functools.reduce(np.maximum, own), functools.reduce(np.minimum, own)
-    for axis in range(2):
-        most, least = _spread(np.maximum, most, axis), _spread(np.minimum, least, axis)
-    return np.asarray((most - least > np.float32(DIFFER)).any(2))
-
-
-def _spread(function: Any, values: Colors, axis: int) -> Colors:
-    """Return the greatest or least of each value and its neighbours."""
-    padded = np.pad(values, [(1, 1) if k == axis else (0, 0) for k in range(3)], "edge")
-    parts = [np.take(padded, range(k, k + values.shape[axis]), axis=axis) for k in range(3)]
-    found: Colors = function(function(parts[0], parts[1]), parts[2])
-    return found

@@ -109,7 +109,7 @@ class Scatterer(Family):
 
     def _keep(self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool) -> Rendered:
         """Draw a picture whose hits are kept where Ctrl-C ends it."""
-        from fractals.rendering.keeping import Arrays, draw_kept
+        from fractals.rendering.stores.keeping import Arrays, draw_kept
 
         stages, watch = Stages(), options.watch
         assert watch

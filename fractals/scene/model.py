@@ -98,7 +98,8 @@ class FormulaName(Table):
 
     def check(self) -> None:
         """Raise an error for an unknown option."""
-        check_floats(self.model_extra or {})
+        if self.model_extra:
+            check_floats(self.model_extra)
         self.make()
 
     def make(self) -> AnyFormula:
@@ -158,6 +159,17 @@ def taken_for(formula: Any) -> str:
     )
 
 
+def _text_of_formula(given: str) -> dict[str, str]:
+    """Return the table of a formula's name in other words, or of an expression."""
+    folded = given.strip().lower().replace("-", "_").replace(" ", "_")
+    if NAME.fullmatch(folded) and any(catalog.has(kind, folded) for kind in catalog.FORMULAS):
+        return {"name": folded}
+    first = given.partition(",")[0]
+    if any(catalog.has(kind, first) for kind in catalog.FORMULAS):
+        return {"name": given}  # the error says where options belong
+    return {"name": expression_name(given), "step": given}
+
+
 def _formula(given: Any) -> Any:
     if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith(".py")):
         path = shown(repr(os.fspath(given)), 80)
@@ -169,15 +181,7 @@ def _formula(given: Any) -> Any:
             + hint * callable(given)
         )
     if isinstance(given, str):
-        if NAME.fullmatch(given):
-            return {"name": given}
-        folded = given.strip().lower().replace("-", "_").replace(" ", "_")
-        known = (folded in catalog.names(kind) for kind in catalog.FORMULAS)
-        if NAME.fullmatch(folded) and any(known):
-            return {"name": folded}
-        if any(given.partition(",")[0] in catalog.names(kind) for kind in catalog.FORMULAS):
-            return {"name": given}  # the error says where options belong
-        return {"name": expression_name(given), "step": given}
+        return {"name": given} if NAME.fullmatch(given) else _text_of_formula(given)
     if isinstance(given, Mapping) and "name" not in given and isinstance(given.get("step"), str):
         return {"name": expression_name(given["step"]), **plain(given)}
     return plain(given)

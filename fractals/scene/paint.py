@@ -55,19 +55,19 @@ def _listed(text: str) -> list[str]:
     """Return the colors of a text such as "#102030,#e07020"; none of another text."""
     colors = [part.strip() for part in text.split(",")]
     try:
-        for color in colors if "," in text else ():
+        for color in colors:
             palette.parse_color(color)
     except InputError:
         if text.startswith("#"):
             raise
         return []
-    return colors if "," in text else []
+    return colors
 
 
 def _palette(given: Any) -> Any:
-    if isinstance(given, str) and (colors := _listed(given)):
+    if isinstance(given, str) and "," in given and (colors := _listed(given)):
         return palette.parse({"stops": colors})
-    if isinstance(given, str) and given not in ("auto", *catalog.names("palette")):
+    if isinstance(given, str) and not (given == "auto" or catalog.has("palette", given)):
         hint = "; fractals.names('formats') shows which files hold one" if "." in given else ""
         if not hint and importlib.util.find_spec("cmap") is None:
             hint = f"; hundreds more with {to_install('palettes')}"

@@ -32,9 +32,10 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.families import AtOnce, Family, Refined, chosen_device
 from fractals.rendering.families.escape import Escape
-from fractals.rendering.iteration import Pairs, Stop
+from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
+from fractals.rendering.probing import Pairs
 from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.rendering.stores.compute_store import Computed
 from fractals.scene.model import Scene

@@ -14,6 +14,7 @@ from typing import Any
 
 from fractals import __version__
 from fractals.backends import probe
+from fractals.backends.cuda import gpus
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError, to_install
 from fractals.io.files import check_output, written
 from fractals.tools.bench import STAGES, Result
@@ -23,7 +24,7 @@ VERSION = 1  # of the JSON
 
 def make_report(results: Sequence[Result]) -> dict[str, Any]:
     """Return results as plain values, with the hardware and the versions they were measured on."""
-    cpu, (gpus, _) = probe.cpu(), probe.gpus()
+    cpu, (cards, _) = probe.cpu(), gpus.found()
     return {
         "version": VERSION,
         "date": datetime.date.today().isoformat(),
@@ -36,7 +37,7 @@ def make_report(results: Sequence[Result]) -> dict[str, Any]:
                     "memory": gpu.memory,
                     "driver": f"CUDA {gpu.driver}",
                 }
-                for gpu in gpus
+                for gpu in cards
             ],
             "system": f"{platform.system()} {platform.machine()}",
         },

@@ -18,6 +18,7 @@ from support.threads import in_a_thread
 
 import fractals
 from fractals.backends import cuda_driver, devices, probe, streams
+from fractals.backends.cuda import gpus
 from fractals.backends.cuda.backend import ERRORS, CudaBackend, CudaGpu
 from fractals.backends.cuda.launch import USUAL_CELLS, Parameters
 from fractals.backends.cuda_driver import DriverError
@@ -526,7 +527,7 @@ def test_strips_leave_arrays_of_the_device_alone(arrays_of_a_card):
     assert np.array_equal(*frames)
 
 
-def gpus(*problems):
+def toys(*problems):
     found = [
         probe.Device("cuda", f"Toy {i}", index=i, problem=text) for i, text in enumerate(problems)
     ]
@@ -550,7 +551,7 @@ def test_a_driver_that_does_not_start_says_why(monkeypatch, code, shown, reason)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if shown is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
-    found, said = probe.gpus()
+    found, said = gpus.found()
     assert not found
     assert reason in said
 
@@ -564,7 +565,7 @@ def test_a_driver_without_a_function_is_named(monkeypatch):
             raise AttributeError(f"/usr/lib/libcuda.so.1: undefined symbol: {name}")
 
     monkeypatch.setattr(cuda_driver, "library", lambda: (Old(), ""))
-    found, said = probe.gpus()
+    found, said = gpus.found()
     assert not found
     assert said == "the driver is too old or damaged (it has no cuDriverGetVersion): update it"
 
@@ -583,8 +584,8 @@ def test_a_gpu_that_does_not_answer_is_not_used(monkeypatch):
         cuDeviceGetAttribute=lambda *_: 46,
     )
     monkeypatch.setattr(cuda_driver, "library", lambda: (driver, ""))
-    monkeypatch.setattr(probe, "_software_problem", lambda version: "")
-    (found,), said = probe.gpus()
+    monkeypatch.setattr(gpus, "_software_problem", lambda version: "")
+    (found,), said = gpus.found()
     assert found.problem == said
     assert "does not answer about GPU 0 (error 46)" in said
     choice = devices.choose("auto")
@@ -601,20 +602,20 @@ def test_wsl_without_a_driver_is_told_to_install_it_in_windows(monkeypatch):
     release = SimpleNamespace(release="5.15.153.1-microsoft-standard-WSL2")
     monkeypatch.setattr(cuda_driver.os, "uname", lambda: release)
     monkeypatch.setattr(cuda_driver.ctypes, "CDLL", missing)
-    found, said = probe.gpus()
+    found, said = gpus.found()
     assert not found
     assert "/usr/lib/wsl/lib/libcuda.so.1 not found" in said
     assert "in Windows, and none in Linux" in said
 
 
 def test_all_gpus(monkeypatch):
-    monkeypatch.setattr(probe, "gpus", gpus("", "", ""))
+    monkeypatch.setattr(gpus, "found", toys("", "", ""))
     device = devices.choose("cuda:all").device
     assert device.indices == (0, 1, 2)
     assert bench.label(device) == "cuda:all"
     assert devices.choose("cuda").device.indices == (0,)
     assert devices.choose("cuda:2").device.indices == (2,)
-    monkeypatch.setattr(probe, "gpus", gpus("no driver"))
+    monkeypatch.setattr(gpus, "found", toys("no driver"))
     with pytest.raises(DeviceError, match="no driver"):
         devices.choose("cuda:all")
 

@@ -16,7 +16,8 @@ from support.scenes import scene
 from support.threads import in_a_thread
 
 import fractals
-from fractals.backends import cuda_driver, probe
+from fractals.backends import cuda_driver
+from fractals.backends.cuda import gpus
 from fractals.backends.cuda import kernel as site
 from fractals.backends.cuda import simulator as cuda
 from fractals.errors import DeviceError
@@ -576,14 +577,13 @@ def test_numbas_simulator_computes_the_same(keys):
 UNTOUCHED = """
 import os, sys
 import fractals
-from fractals.backends import cuda_driver, probe
-from fractals.backends.cuda import kernel, simulator
+from fractals.backends.cuda import gpus, kernel, simulator
 before = set(os.environ), sys.modules.get("numba.cuda")
 assert (before[1] is None) != ("numba.cuda" in sys.argv)
 assert kernel.find(True) is simulator
 fractals.render(size=(16, 9), supersampling=1, max_iterations=60, device="simulator")
 assert (set(os.environ), sys.modules.get("numba.cuda")) == before
-assert "NUMBA" not in probe.gpus()[1]
+assert "NUMBA" not in gpus.found()[1]
 """
 
 
@@ -625,7 +625,7 @@ def test_programs_that_import_numba_can_be_given_the_simulator():
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(bool(probe.gpus()[1]) or not probe.gpus()[0], reason="no GPU")
+@pytest.mark.skipif(bool(gpus.found()[1]) or not gpus.found()[0], reason="no GPU")
 def test_a_gpu_and_the_simulator_in_turns():
     drawn = scene()
     kinds = ("simulator", "cuda", "simulator", "cuda")

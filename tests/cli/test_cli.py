@@ -18,6 +18,7 @@ from support.scenes import slow_but
 import fractals
 from fractals import catalog
 from fractals.backends import probe
+from fractals.backends.cuda import gpus
 from fractals.cli.verbs import COMMANDS
 from fractals.errors import to_install
 from fractals.rendering import forecast
@@ -87,7 +88,7 @@ def test_dry_run_writes_nothing(run):
 
 
 def test_gpu_without_one_is_simulated_and_says_so(run, monkeypatch):
-    monkeypatch.setattr(probe, "gpus", lambda: ([], "the driver sees no CUDA GPU"))
+    monkeypatch.setattr(gpus, "found", lambda: ([], "the driver sees no CUDA GPU"))
     monkeypatch.delattr(forecast, "mean_count")  # one message is not worth thousands of calls
     code, _, err = run("render", "--size", "32x18", "--gpu", "-o", "a.png")
     first, second = err.splitlines()
@@ -105,7 +106,7 @@ def gpu(problem="", index=0):
 
 def test_a_dry_run_starts_no_gpu(run, monkeypatch):
     """The CPU finds the same limit of iterations sooner."""
-    monkeypatch.setattr(probe, "gpus", lambda: ([gpu()], ""))
+    monkeypatch.setattr(gpus, "found", lambda: ([gpu()], ""))
     monkeypatch.setitem(sys.modules, "fractals.backends.cuda.backend", None)
     found = [
         json.loads(run("render", "--dry-run", "--json", "--device", name, "--size", "9x5")[1])
@@ -127,7 +128,7 @@ def test_a_dry_run_starts_no_gpu(run, monkeypatch):
 )
 def test_device_that_is_missing(run, monkeypatch, found, request_, code, words):
     reason = found[0].problem if found else "no NVIDIA driver"
-    monkeypatch.setattr(probe, "gpus", lambda: (found, reason))
+    monkeypatch.setattr(gpus, "found", lambda: (found, reason))
     given = run("render", "--device", request_)
     assert given[0] == code
     assert one_line(given[2])
@@ -136,7 +137,7 @@ def test_device_that_is_missing(run, monkeypatch, found, request_, code, words):
 
 def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch):
     problem = f"numba-cuda is not installed: {to_install('gpu')}"
-    monkeypatch.setattr(probe, "gpus", lambda: ([gpu(problem)], problem))
+    monkeypatch.setattr(gpus, "found", lambda: ([gpu(problem)], problem))
     code, _, err = run("render", "--size", "32x18")
     assert code == 0
     assert problem in err.splitlines()[0]
@@ -154,7 +155,7 @@ def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch)
 )
 def test_driver_without_toolkit(run, monkeypatch, request_, code, words):
     # What is found out only when numba.cuda is imported.
-    monkeypatch.setattr(probe, "gpus", lambda: ([gpu()], ""))
+    monkeypatch.setattr(gpus, "found", lambda: ([gpu()], ""))
     given, _, err = run("render", "--size", "32x18", "--device", request_)
     assert given == code
     assert err.startswith("fractals: a GPU is there but numba.cuda can't use it")

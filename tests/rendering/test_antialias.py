@@ -13,9 +13,8 @@ from support.scenes import scene
 
 import fractals
 from fractals.color import palette
+from fractals.rendering import antialiasing, sampling
 from fractals.rendering import plan as planning
-from fractals.rendering import sampling
-from fractals.rendering import shading as antialiasing
 from fractals.rendering.iteration import Direct
 from fractals.rendering.plan import Tile, make_plan
 from fractals.tools import verify

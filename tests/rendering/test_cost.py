@@ -17,9 +17,9 @@ from fractals.errors import OptionError
 from fractals.rendering import measured, plan, render
 from fractals.rendering.families import seconds_by_quality
 from fractals.rendering.forecast import ENCODED, direct_seconds
-from fractals.rendering.iteration import ViewProbe
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
+from fractals.rendering.probing import ViewProbe
 
 GIB = 2**30
 

@@ -10,7 +10,7 @@ import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import make_source
-from fractals.rendering.iteration import (
+from fractals.rendering.probing import (
     LIMIT_SIZE,
     PROBE_SIZE,
     Begun,

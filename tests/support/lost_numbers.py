@@ -9,8 +9,9 @@ import functools
 import numpy as np
 
 from fractals.rendering import drawing
-from fractals.rendering.iteration import Begun, Direct, never
+from fractals.rendering.iteration import Direct, never
 from fractals.rendering.perturb import Perturbation
+from fractals.rendering.probing import Begun
 
 MOST = 2**16  # samples of a picture that are iterated again, where compiled code goes over tiles
 

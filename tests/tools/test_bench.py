@@ -173,7 +173,7 @@ def test_unknown_names_are_refused_with_a_hint():
 
 
 def test_a_gpu_that_is_not_there_is_an_error(monkeypatch):
-    monkeypatch.setattr("fractals.backends.devices.probe.gpus", lambda: ([], "none here"))
+    monkeypatch.setattr("fractals.backends.cuda.gpus.found", lambda: ([], "none here"))
     with pytest.raises(DeviceError, match="none here"):
         bench.choose_devices(["cpu", "cuda"])
     told = []
@@ -185,7 +185,7 @@ def test_a_gpu_that_is_not_there_is_an_error(monkeypatch):
 
 def test_a_gpu_is_taken_by_default_and_may_stand_beside_the_simulator(monkeypatch):
     card = fractals.Device(kind="cuda", name="a card")
-    monkeypatch.setattr("fractals.backends.devices.probe.gpus", lambda: ([card], ""))
+    monkeypatch.setattr("fractals.backends.cuda.gpus.found", lambda: ([card], ""))
     assert [d.kind for d in bench.choose_devices()] == ["cpu", "cuda"]
     both = bench.choose_devices(["simulator", "cuda"])
     assert [d.kind for d in both] == ["simulator", "cuda"]

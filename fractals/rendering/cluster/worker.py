@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.backends import probe
+from fractals.backends.cuda import gpus
 from fractals.backends.sources import source_digest
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.io import png
@@ -468,7 +468,7 @@ def gpus_of(device: str) -> Sequence[str]:
     """Return the numbers of the GPUs that get a process each; none where one process is enough."""
     if device not in ("auto", "gpu", "cuda", "cuda:all"):
         return ()
-    found, _ = probe.gpus()
+    found, _ = gpus.found()
     usable = [str(k) for k, gpu in enumerate(found) if not gpu.problem]
     return usable if len(usable) > 1 else ()
 

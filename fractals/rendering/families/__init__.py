@@ -329,7 +329,7 @@ def load_raw(path: str | Path) -> Any:
     path, name = Path(path), "escape"
     if path.suffix.lower() == STORE:
         name = read_store_header(path).get("family", "escape")
-        if name not in catalog.names("family"):
+        if not catalog.has("family", name):
             raise SceneError(
                 f"{shown(path)}: a store of the family '{shown(name, 40)}', which is unknown"
             )
@@ -395,10 +395,9 @@ def seconds_by_quality(
     return found if len(set(found.values())) > 1 else {}
 
 
-def tell_of_page(path: Any, scene: Scene, options: RenderOptions) -> None:
+def tell_of_page(scene: Scene, options: RenderOptions) -> None:
     """Tell before a web page's one picture is drawn how long that takes, and what is quicker."""
-    page = isinstance(path, str | Path) and Path(path).suffix.lower() == ".html"
-    if not page or type(family_of(scene)).live is not Family.live:
+    if type(family_of(scene)).live is not Family.live:
         return
     planned = family_of(scene).plan(scene, options.replace(on_message=lambda line: None), "nothing")
     draft = seconds_by_quality(scene, options, "nothing").get("draft", planned.seconds)
