@@ -14,7 +14,7 @@ from support.scenes import scene
 import fractals
 from fractals.backends import base
 from fractals.errors import OptionError
-from fractals.rendering import measured, plan, render
+from fractals.rendering import measured, plan
 from fractals.rendering.families import seconds_by_quality
 from fractals.rendering.forecast import ENCODED, direct_seconds
 from fractals.rendering.options import RenderOptions
@@ -94,39 +94,39 @@ def test_nothing_is_measured_for_a_picture_that_is_soon_drawn(monkeypatch):
     fractals.compute(on_a_minibrot(24), device="cpu", on_message=str)
 
 
-def test_seconds_grow_with_a_limit_beyond_what_is_measured(monkeypatch):
-    """Samples that are inside take each step."""
-    drawn = scene(center=["-1.76", "0.003"], width="1e-30", size=(6, 4), max_iterations=4096)
-    options = RenderOptions(device="cpu", on_message=str, force=True)
-    planned = make_plan(drawn, "cpu")
-    usual = render.measure(drawn, options, planned).seconds
-    monkeypatch.setattr(measured, "MAX_STEPS", 64)
-    assert math.isfinite(usual)
-    assert render.measure(drawn, options, planned).seconds > usual / 10
-
-
 class Clocked:
-    """A source whose clock passes `call` seconds a tile, and `each` a pixel."""
+    """A source whose clock passes `call` seconds a tile, and `each` a step of a pixel."""
 
-    call, each, max_iterations = 5e-5, 1e-8, 100
+    call, each = 5e-5, 1e-9
 
-    def __init__(self, monkeypatch):
-        self.now = 0.0
+    def __init__(self, monkeypatch, max_iterations=10, inside=False):
+        self.now, self.max_iterations, self.inside = 0.0, max_iterations, inside
         monkeypatch.setattr(measured, "perf_counter", lambda: self.now)
 
     def iterate(self, tile, limit):
         pixels = tile.width * tile.height
-        self.now += self.call + self.each * pixels
-        return SimpleNamespace(count=np.zeros(pixels, int))
+        self.now += self.call + self.each * pixels * limit
+        return SimpleNamespace(count=np.full(pixels, limit if self.inside else limit - 1))
 
 
 @pytest.mark.parametrize("size", [(640, 400), (8000, 5000)])
 def test_calls_of_small_tiles_are_not_in_a_forecast(monkeypatch, size):
     """A tile of 8x8 samples takes a hundred times as long as its samples."""
     planned = replace(make_plan(scene(size=size), "cpu"), threads=2)
-    drawn = math.prod(size) * Clocked.each
+    drawn = math.prod(size) * 10 * Clocked.each
     found = measured._measured(planned, Clocked(monkeypatch))
     assert found - direct_seconds("cpu", 0, planned.samples) == pytest.approx(drawn, rel=0.02)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_seconds_grow_with_a_limit_beyond_what_is_measured(monkeypatch, inside):
+    """Samples that are inside take each step."""
+    monkeypatch.setattr(measured, "MAX_STEPS", 64)
+    planned = make_plan(scene(center=["-1.76", "0.003"], width="1e-30", size=(60, 40)), "cpu")
+    steps = 4096 if inside else 64
+    found = measured._measured(planned, Clocked(monkeypatch, 4096, inside))
+    found -= direct_seconds("cpu", 0, planned.samples)
+    assert found == pytest.approx(60 * 40 * steps * Clocked.each, rel=0.02)
 
 
 def test_qualities_are_forecast_from_what_was_measured():
