@@ -2,6 +2,13 @@
 type Table = Record<string, any>;
 /** A table of the server; null until it has arrived. Who reads it is shown or called after that. */
 type Arrived = any;
+type Scene = Table;
+type Color = Table;
+type Place = Table;
+type FormulaOf = string | Table;
+declare namespace Received {
+  type Placed = any; type Drawn = any; type ErrorMessage = any;
+}
 /** A message as panels ask for it: the page numbers it, and names the frame. */
 type Asked<T = Sent> = T extends Sent ? Omit<T, Numbers> & { [K in Numbers]?: number } : never;
 type Numbers = "frame" | "job" | "seq";

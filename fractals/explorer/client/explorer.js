@@ -1,5 +1,5 @@
 /**
- * The model: the user's view, its frames, colors and history. It knows no panels.
+ * The model: the user's view, its frames, colors and history, of parts that are tested alone. It knows no panels.
  *
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
@@ -7,22 +7,21 @@
  * "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
-import { apply, Chain, compose, IDENTITY, inverse, mapOf, messageOf } from "./frames.js";
-import { History } from "./history.js";
+import { Flight, HASTY, movedScene } from "./flight.js";
+import { Chain } from "./frames.js";
 import { Connection } from "./net.js";
 import { changed, Paints } from "./paints.js";
 import { canvasOf, newCanvas } from "./picture.js";
 import { Queue } from "./queue.js";
+import { Reconnect } from "./reconnect.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
+import { Trial } from "./trial.js";
+import { Undo } from "./undo.js";
+import { changedScene, keysOf, placeOf, sceneAt, wholeOf } from "./wishes.js";
 
-const BETWEEN = 30; // ms between views: the server accepts 40 messages a second
-/** @type {Table} */ const FIRST = { moving: 500, settled: 150 }; // ms that the next move waits for the first picture of the one before: else a held key would let none be drawn
-const HASTY = 400; // ms for which the next change of an image of points waits until this one is drawn
-const KEPT = 250; // frames back that the server surely keeps
 const STILL = 128; // pixels of the width of a picture in the list of undo
-const ANSWERED = 60_000; // ms in which the server answers a view or colors: it does so before it draws
 const ENDS = ["pointerup", "pointercancel", "keyup", "blur"]; // of a gesture that changes colors
 
 export class Explorer extends EventTarget {
@@ -39,26 +38,18 @@ export class Explorer extends EventTarget {
   lost = ""; // why there is no connection
   /** @type {{x: number, y: number}|null} */ pointer = null; // {x, y} in device pixels of the canvas
   entry = 0; // of the browser's list of pages: the number of jumps to what is shown
-  #frame = 0; // the newest id
   #chain = new Chain();
-  #history = new History();
-  #queue = new Queue(({ state, move }) => {
-    const scene = { ...this.scene, color: state.color };
-    this.#fill(state, this.#chain.newest, scene, move);
-  });
-  #sent = 0; // time of the newest view
-  #changed = 0; // time of the newest change of an image of points, until it is drawn
-  #origin = 0; // number of the scene that was opened
-  #first; // keys of the first `open`
+  #queue = new Queue((after) => this.#undo.fill(after));
+  #undo = new Undo(this, this.#queue, this.#chain, (color) => this.#paints.set(color, false));
+  #flight = new Flight(this, this.#queue, this.#chain, this.#undo);
+  #trial = new Trial();
+  #reconnect;
   #paints = new Paints(this, (message) => this.#sendPaint(message));
   #animations = new Set();
   #ticking = 0;
   #time = 0;
-  /** @type {number[]|null} */ #focus = null;
   /** @type {{layer: number}|null} */ #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
-  /** @type {Table|null} */ #trial = null; // a formula at the place of another one: {formula, step, scene}
   #returned = false; // to the base of a view that can't be drawn
-  #still = ""; // a small picture of what is settled, as an address
   /** @type {object|null} */ #peeked = null; // the newest wish of `peek`
   #ended = new AbortController();
   /** @type {number[]|null} */ free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
@@ -96,8 +87,8 @@ export class Explorer extends EventTarget {
     );
     this.remote = remote;
     this.entry = entry;
-    Object.assign(this.#history, past);
-    this.#first = first;
+    Object.assign(this.#undo.history, past);
+    this.#reconnect = new Reconnect(this.#queue, first, () => this.connection.renew());
     this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
     this.requests = new Requests(
       (message) => this.connection.send(message),
@@ -149,10 +140,10 @@ export class Explorer extends EventTarget {
     return [this.stage.canvas.width, this.stage.canvas.height];
   }
   get canUndo() {
-    return this.#history.canUndo;
+    return this.#undo.history.canUndo;
   }
   get canRedo() {
-    return this.#history.canRedo;
+    return this.#undo.history.canRedo;
   }
   /** Turns a second that the palette is cycled by. */
   get speed() {
@@ -173,12 +164,7 @@ export class Explorer extends EventTarget {
 
   /** The map from the newest frame's pixels to the canvas; what is done in a scene that is not open yet, counts later. */
   get map() {
-    const { asked } = this.#queue,
-      opened = asked.findIndex(({ open }) => open);
-    let map = IDENTITY;
-    for (const entry of asked.slice(0, opened < 0 ? asked.length : opened))
-      map = this.#moved(map, entry);
-    return map;
+    return this.#flight.map;
   }
 
   /** What no panel covers: its middle, in sixteenths of a pixel, and its share of the canvas's sides. */
@@ -191,27 +177,6 @@ export class Explorer extends EventTarget {
     };
   }
 
-  /** @param {number[]} map @param {Table} entry of the queue */
-  #moved(map, { move, size, state }) {
-    if (state) {
-      const there = inverse(this.#chain.of(state.frame) ?? IDENTITY);
-      return state.move ? compose(there, mapOf(state.move)) : there;
-    }
-    if (size) return compose(map, size.map);
-    return move ? compose(map, mapOf(move)) : map;
-  }
-
-  /** Return a point of the canvas in the newest frame. @param {number[]} at in sixteenths of a pixel */
-  #here(at) {
-    const inside = apply(
-      inverse(this.map),
-      at.map((part) => part / 16),
-    );
-    return inside.map((part) =>
-      Math.max(-(2 ** 20) + 1, Math.min(2 ** 20 - 1, Math.round(16 * part))),
-    );
-  }
-
   /** Move the picture, at once. Lengths are sixteenths of a device pixel, as in the protocol.
    * @param {{at?: number[], by?: number[], scale?: number, turn?: number, about?: number, fly?: number[],
    *   stage?: "moving"|"settled", focus?: number[], step?: string}} wish
@@ -220,8 +185,8 @@ export class Explorer extends EventTarget {
   move({ at, by = [0, 0], scale = 0, turn = 0, about, fly, stage = "settled", focus, step = "" }) {
     if (!this.placed || this.opening) return;
     const wish = { at: at ?? this.seen.middle, by, scale, turn, about, fly };
-    this.#remember(step);
-    this.#focus = focus ?? (scale ? at : null) ?? null;
+    this.#undo.remember(step);
+    this.#flight.focus = focus ?? (scale ? at : null) ?? null;
     this.#queue.move(wish, stage);
     this.#say("moved", wish);
     this.#wake();
@@ -272,9 +237,9 @@ export class Explorer extends EventTarget {
    * `aim`: into the part that no panel covers @returns {Table} what waits to be sent */
   open(what, step = "", { jump = Boolean(this.placed), aim = false } = {}) {
     const sent = what.julia
-      ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } }
+      ? { julia: { frame: this.#chain.newest, at: this.#flight.here(what.julia.at) } }
       : what;
-    const noted = this.placed ? this.#remember(step) : null;
+    const noted = this.placed ? this.#undo.remember(step) : null;
     this.#say("opening");
     this.#fit = null;
     const entry = /** @type {Table} */ ({ open: sent, noted, jump });
@@ -297,80 +262,47 @@ export class Explorer extends EventTarget {
   /** Show the whole of the scene's formula. */
   home() {
     if (!this.scene) return;
-    const { camera } = this.scene,
-      { position: _position, target: _target, ...rest } = camera ?? {};
-    this.open(
-      {
-        scene: {
-          ...this.scene,
-          view: kindOf(this.scene.view),
-          ...(this.placed.camera && { camera: rest }),
-        },
-      },
-      "",
-      { aim: !this.placed.camera },
-    );
+    const scene = wholeOf(this.scene, this.placed);
+    this.open({ scene }, "", { aim: !this.placed.camera });
   }
 
   /** Show another place: some of center, width or zoom, rotation; the others stay, also those that are asked for and
-   * not shown yet. @param {Table|((asked: Table) => Table)} change */
+   * not shown yet. @param {Place|((asked: Place) => Place)} change */
   place(change) {
-    const { center, width, rotation } = this.placed;
-    const asked = this.#queue.asked.findLast((each) => each.view)?.view ?? {
-      center,
-      width,
-      rotation,
-    };
-    const given = typeof change === "function" ? change(asked) : change;
-    const { width: _width, zoom: _zoom, ...rest } = asked;
-    const view = { ...(given.width || given.zoom ? rest : asked), ...given };
-    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), ...view } } }).view =
-      view;
+    const place = placeOf(this.#queue, this.placed, change);
+    this.open({ scene: sceneAt(this.scene, place) }).place = place;
   }
 
   /** Show the scene with other keys at the same place, such as a formula of the same kind, or a display; keys that
    * are asked for and not shown yet stay. @param {Table} keys @param {string} [step] as of `move` */
   change(keys, step = "") {
-    const { center, width, rotation } = this.placed;
-    const asked = { ...this.#queue.asked.findLast((each) => each.keys)?.keys, ...keys };
-    const view = this.placed.camera ? {} : { ...kindOf(this.scene.view), center, width, rotation };
-    this.open(
-      { scene: { ...this.scene, title: "", author: "", rights: "", note: "", ...asked, view } },
-      step,
-      {
-        jump: false,
-      },
-    ).keys = asked;
+    const asked = keysOf(this.#queue, keys),
+      scene = changedScene(this.scene, this.placed, asked);
+    this.open({ scene }, step, { jump: false }).keys = asked;
   }
 
   /** Change values of a table of the scene; those that are asked for and not shown yet stay.
    * @param {string} table @param {Table} values @param {string} [step] as of `move` */
   changeIn(table, values, step = "") {
     const asked =
-      this.#queue.asked.findLast((each) => each.keys?.[table])?.keys[table] ?? this.scene[table];
+      this.#queue.asked.findLast((each) => each.keys?.[table])?.keys?.[table] ?? this.scene[table];
     this.change({ [table]: { ...asked, ...values } }, step);
   }
 
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
    * @param {string|Table} formula */
   changeFormula(formula) {
-    const { center, width, rotation, octaves, julia } = this.placed,
-      step = `flight to formula ${this.#frame}`;
-    if (julia || octaves < 1 || !this.placed.values)
-      return void this.open({ formula }, step, { aim: true });
-    const scene = {
-      ...this.scene,
-      title: "",
-      note: "",
-      formula,
-      view: { ...kindOf(this.scene.view), center, width, rotation },
-    };
+    const step = `flight to formula ${this.#flight.frame}`;
+    if (!Trial.fits(this.placed)) return void this.open({ formula }, step, { aim: true });
+    const { center, width, rotation } = this.placed,
+      here = sceneAt(this.scene, { center, width, rotation });
+    const scene = { ...here, title: "", note: "", formula };
     this.open({ scene }, step).trial = { formula, step, scene };
   }
 
-  /** Show the whole set of a formula of which nothing is seen here. @param {Table} trial @param {boolean} jump */
+  /** Show the whole set of a formula of which nothing is seen here.
+   * @param {import("./trial.js").Tried} tried @param {boolean} jump */
   #leave({ formula, step, scene }, jump) {
-    this.#trial = null;
     this.open({ formula }, step, { jump, aim: true });
     this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", [
       "Stay here",
@@ -378,66 +310,34 @@ export class Explorer extends EventTarget {
     ]);
   }
 
-  #remember(/** @type {string} */ step) {
-    const noted = this.#history.note(step, () => this.#now());
-    this.#still = "";
-    return noted;
-  }
-
-  /** Return the state of now; what is not placed yet fills it in later. */
-  #now() {
-    const last = this.#queue.asked.at(-1);
-    if (!last)
-      return {
-        frame: this.#chain.newest,
-        scene: this.scene,
-        origin: this.#origin,
-        entry: this.entry,
-        still: this.#still,
-      };
-    if (last.state) return last.state;
-    const state = { frame: 0, scene: null, origin: 0, color: this.scene.color, entry: this.entry };
-    this.#queue.note(state);
-    return state;
-  }
-
-  /** Fill in a state: a frame, moved. @param {Table} state @param {number} frame @param {Table} scene @param {Table|null} move */
-  #fill(state, frame, scene, move) {
-    const at = { frame, scene, origin: this.#origin, entry: this.entry };
-    Object.assign(state, at, move && { move });
-  }
-
-  /** The states that undo and redo return to, the oldest first. @returns {{back: Table[], forth: Table[]}} */
+  /** The states that undo and redo return to, the oldest first. */
   get steps() {
-    return { back: this.#history.back, forth: [...this.#history.forth].reverse() };
+    return this.#undo.steps;
   }
   /** Make the next change a step of its own, however soon it follows. */
   endStep() {
-    this.#history.end();
+    this.#undo.history.end();
   }
   /** Undo (below 0) or redo some steps at once. @param {number} count */
   step(count) {
-    let state = /** @type {import("./history.js").State|undefined} */ (undefined);
-    for (let k = Math.abs(count); k > 0; k--)
-      state = this.#history[count < 0 ? "undo" : "redo"](() => state ?? this.#now()) ?? state;
-    this.#turn(state);
+    this.#turn(this.#undo.step(count));
   }
   undo() {
-    this.#turn(this.#history.undo(() => this.#now()));
+    this.step(-1);
   }
   redo() {
-    this.#turn(this.#history.redo(() => this.#now()));
+    this.step(1);
   }
   /** Show what was shown at an entry of the browser's list. @param {number} entry @returns {boolean} whether it is known */
   turnTo(entry) {
-    const state = this.#history.turnTo(entry, () => this.#now());
+    const state = this.#undo.turnTo(entry);
     this.entry = entry;
     this.#show(state);
     return Boolean(state);
   }
   /** What undo and redo return to, in a page that is loaded again. */
   get past() {
-    return this.#history.toJSON();
+    return this.#undo.history.toJSON();
   }
 
   /** Show a state of undo; the browser's list follows. */
@@ -452,21 +352,10 @@ export class Explorer extends EventTarget {
   #show(/** @type {import("./history.js").State|undefined} */ state) {
     if (!state) return;
     this.#fit = null;
-    this.#still = "";
+    this.#undo.still = "";
     this.#queue.show(state);
     this.#say("moved");
     this.#wake();
-  }
-
-  /** Return the message for a state: a kept frame, or its scene. */
-  #restoring(/** @type {Table} */ state) {
-    if (!state.scene) return null;
-    const kept = state.origin === this.#origin && state.frame > this.#frame - KEPT;
-    if (!kept || state.scene.image?.size?.join() !== this.size.join())
-      return { t: "open", scene: state.scene };
-    if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color))
-      this.#paints.set(state.scene.color, false);
-    return { t: "view", base: state.frame, ...(state.move && messageOf(state.move)) };
   }
 
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
@@ -475,7 +364,7 @@ export class Explorer extends EventTarget {
    * @param {Table} color the whole table `color` @param {{live?: boolean, fit?: number}} [options] */
   paint(color, { live = false, fit } = {}) {
     if (!this.scene) return;
-    if (!this.#paints.live) this.#remember("paint");
+    if (!this.#paints.live) this.#undo.remember("paint");
     this.#fit = fit === undefined ? null : { layer: fit };
     this.#paints.set(color, live);
   }
@@ -540,25 +429,15 @@ export class Explorer extends EventTarget {
     this.#wake();
   }
 
-  /** Whether nothing was drawn since a change of an image of points: the next one would replace it unseen. */
-  get #isHasty() {
-    return performance.now() - this.#changed < HASTY;
-  }
-
   #sendPaint(/** @type {Sent.PaintMessage} */ message) {
     if (!this.connected || this.opening || !this.placed) return false;
     if (!this.placed.values) {
-      if (this.#isHasty) return !setTimeout(() => this.#paints.next(), HASTY);
-      this.#changed = performance.now();
+      if (this.#flight.isHasty) return !setTimeout(() => this.#paints.next(), HASTY);
+      this.#flight.change();
     }
     this.connection.send(message);
-    this.#expect(() => this.#paints.waitsFor(message.seq));
+    this.#reconnect.expect(() => this.#paints.waitsFor(message.seq));
     return true;
-  }
-
-  /** Connect again if something is still unanswered after a long time: the line is dead. @param {() => boolean} waits */
-  #expect(waits) {
-    setTimeout(() => waits() && this.connection.renew(), ANSWERED);
   }
 
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
@@ -570,7 +449,7 @@ export class Explorer extends EventTarget {
     return this.requests.ask(
       signed(
         "at" in message && message.t !== "moments" && message.at
-          ? { ...message, at: this.#here(message.at) }
+          ? { ...message, at: this.#flight.here(message.at) }
           : message,
       ),
     );
@@ -590,7 +469,7 @@ export class Explorer extends EventTarget {
     /** @type {(message: import("./decode.js").Message) => void} */ onPreview,
   ) {
     if (this.connected && this.placed)
-      this.requests.julia({ t: "julia", at: this.#here(at), size }, onPreview);
+      this.requests.julia({ t: "julia", at: this.#flight.here(at), size }, onPreview);
   }
 
   /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
@@ -635,42 +514,11 @@ export class Explorer extends EventTarget {
 
   /** Send the next move, unless one is unanswered. */
   #send(/** @type {number} */ time) {
-    const { entries, flight } = this.#queue,
-      [next] = entries;
-    if (!next || flight || !this.connected) return;
-    const first = next.move && this.stage.picture?.empty ? FIRST[next.stage] : BETWEEN;
-    if (time - this.#sent < first || (next.keys && this.#isHasty)) return this.#wake();
-    const entry = /** @type {Table} */ (entries.shift());
-    const message = entry.open
-      ? { t: "open", ...entry.open }
-      : entry.size
-        ? { t: "view", base: this.#chain.newest, size: this.size }
-        : entry.state
-          ? this.#restoring(entry.state)
-          : { t: "view", base: this.#chain.newest, stage: entry.stage, ...messageOf(entry.move) };
+    if (!this.#queue.entries.length || this.#queue.flight || !this.connected) return;
+    const message = this.#flight.next(time, this.stage.picture?.empty ?? false);
     if (!message) return this.#wake();
-    if (message.t === "open")
-      Object.assign(
-        message,
-        { size: this.size },
-        this.placed && !entry.again && { base: this.#chain.newest },
-      );
-    else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
-    const id = ++this.#frame;
-    this.#queue.flight = {
-      ...entry,
-      id,
-      open: message.t === "open",
-      asked: message,
-      drawn: this.drawn,
-      // The scene of a state lies before the state.
-      then: entry.state?.move && message.t === "open" && resized(entry.state, this.size),
-    };
-    this.#sent = time;
-    if (entry.keys) this.#changed = performance.now();
-    this.drawn = null;
-    this.connection.send({ ...message, frame: id });
-    this.#expect(() => this.#queue.flight?.id === id);
+    this.connection.send(message);
+    this.#reconnect.expect(() => this.#queue.flight?.id === message.frame);
   }
 
   #text(/** @type {Table} */ message) {
@@ -691,66 +539,26 @@ export class Explorer extends EventTarget {
     this.lost = "";
     this.welcome = message;
     this.#say("welcome", message);
-    // After a lost connection, the server gets the scene that is shown.
-    this.#queue.entries.unshift({
-      open: this.scene ? { scene: this.scene } : this.#first,
-      again: Boolean(this.scene),
-    });
+    this.#reconnect.welcomed(this.scene);
     this.#wake();
   }
 
   #place(/** @type {Table} */ message) {
-    const { flight } = this.#queue;
-    if (!flight || message.frame !== flight.id) return;
-    this.#queue.flight = null;
-    let map = /** @type {number[]|null} */ (IDENTITY); // the scene is shown again after a lost connection
-    if (flight.again) this.#chain.start(message.frame);
-    else map = this.#chain.add(message.frame, message.base, message.map);
+    const landed = this.#flight.landed(message);
+    if (!landed) return;
+    const { flight, map } = landed;
     this.stage.place(message.frame, message.size, map, Boolean(message.camera));
     if (message.scene) {
-      this.#origin++;
+      this.#undo.origin++;
       this.#paints.start(message.scene.color);
-      this.scene = message.scene;
-    } else {
-      const { zoom, ...view } = this.scene.view ?? {};
-      const {
-        center,
-        width: across,
-        rotation,
-        title,
-        author,
-        rights,
-        note,
-        size,
-        camera,
-      } = message;
-      const seen = camera ? { camera } : { view: { ...view, center, width: across, rotation } };
-      this.scene = {
-        ...this.scene,
-        title,
-        author,
-        rights,
-        note,
-        ...seen,
-        image: { ...this.scene.image, size },
-      };
     }
+    this.scene = message.scene ?? movedScene(this.scene, message);
     this.placed = message;
-    this.#returned = flight.returned;
+    this.#returned = flight.returned ?? false;
     this.drawn = this.status = this.paused = null;
-    this.#trial = flight.trial;
+    this.#trial.placed(flight);
     if (flight.jump) this.entry += 1;
-    if (flight.then)
-      this.#queue.entries.unshift({
-        move: flight.then,
-        stage: "settled",
-        after: flight.after,
-      });
-    else
-      for (const { state, move } of flight.after ?? []) {
-        const scene = message.scene ?? { ...this.scene, color: state.color };
-        this.#fill(state, message.frame, scene, move);
-      }
+    this.#flight.tell(flight, message.scene);
     if (flight.jump) this.#say("jump");
     if (message.unused) this.#tell(message.unused, "info");
     this.#say("placed", message);
@@ -775,38 +583,29 @@ export class Explorer extends EventTarget {
     if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
     if (message.pass === "exact" || !this.status?.share) this.status = null; // which share is done, goes on
-    this.#changed = 0;
-    this.#history.seen();
+    this.#flight.seen();
+    this.#undo.history.seen();
     this.#paints.next();
     this.stage.arrived(message.pass);
     this.#say("drawn", message);
-    if (this.settled) this.#still = this.still(STILL).toDataURL("image/jpeg", 0.7);
+    if (this.settled) this.#undo.still = this.still(STILL).toDataURL("image/jpeg", 0.7);
     if (this.#fit && this.#paints.settled) this.#fitted();
-    const trial = this.#trial;
-    this.#trial = null;
-    if (trial && message.pass === "coarse" && this.placed.values && message.least === message.most)
-      this.#leave(trial, false);
+    const tried = this.#trial.drawn(message, this.placed.values);
+    if (tried) this.#leave(tried, false);
   }
 
   #failed(/** @type {Table} */ message) {
-    const { flight } = this.#queue;
-    if (flight?.trial && message.frame === flight.id && !message.message.startsWith("formula:")) {
-      // whose text is right
-      this.#queue.flight = null;
-      return this.#leave(flight.trial, true);
+    const { flight } = this.#queue,
+      left = this.#trial.failed(message, flight, this.#chain.newest);
+    if (left) {
+      if (left.flew) this.#queue.flight = null;
+      return this.#leave(left.tried, left.flew);
     }
-    if (this.#trial && message.frame === this.#chain.newest && message.re === "open")
-      return this.#leave(this.#trial, false);
     if (flight && message.frame === flight.id) {
       const never = this.#queue.fail(); // moves of a frame that does not exist
-      this.#history.clean((state) => never.includes(state) || state === flight.noted);
+      this.#undo.history.clean((state) => never.includes(state) || state === flight.noted);
       this.drawn ??= flight.drawn; // what was shown stays, and is not drawn again
-      const own = flight.asked.scene || flight.asked.link;
-      if (own && (flight.again || !this.placed)) {
-        // the server shows nothing to this page yet: what it was started with
-        this.#first = {};
-        this.#queue.entries.push({ open: {}, again: flight.again });
-      }
+      this.#reconnect.failed(flight, Boolean(this.placed));
       this.#wake();
     } else if (
       message.re === "view" &&
@@ -816,7 +615,12 @@ export class Explorer extends EventTarget {
     ) {
       this.#queue.entries = [
         {
-          state: { frame: this.placed.base, scene: this.scene, origin: this.#origin },
+          state: {
+            frame: this.placed.base,
+            scene: this.scene,
+            origin: this.#undo.origin,
+            entry: this.entry,
+          },
           returned: true,
         },
       ];
@@ -850,10 +654,8 @@ export class Explorer extends EventTarget {
 
   #lost(/** @type {string} */ line) {
     this.requests.lost();
-    const { entries, flight } = this.#queue,
-      all = flight && !flight.open ? [flight, ...entries] : entries;
-    this.#queue.entries = all.filter(({ open, again }) => !open || !again);
-    this.#queue.flight = null;
+    const never = this.#reconnect.lost();
+    this.#undo.history.clean((state) => never.includes(state));
     this.#paints.lost();
     this.connected = false;
     this.drawn = this.status = null;
@@ -884,22 +686,4 @@ function signed(message) {
     return { ...message, author };
   const keeps = message.t === "bookmark" && !message.remove && !message.rename && !message.link;
   return keeps ? { ...message, author } : message;
-}
-
-/** Return the move from a state's scene to the state, on a canvas of another size. @param {Table} state @param {number[]} size */
-function resized({ move, scene }, size) {
-  const before = scene.image?.size ?? size,
-    k = size[0] / before[0];
-  const at = move.at.map((/** @type {number} */ part, /** @type {number} */ axis) =>
-    Math.round(8 * size[axis] + k * (part - 8 * before[axis])),
-  );
-  const by = move.by.map((/** @type {number} */ part) => Math.round(k * part));
-  return { ...move, at, by, about: undefined }; // a search may be forgotten
-}
-
-/** Return the keys of a view that a formula's plane has, and not its place. */
-function kindOf({ mirror, stretch, stretch_angle } = /** @type {Table} */ ({})) {
-  return Object.fromEntries(
-    Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined),
-  );
 }
