@@ -24,15 +24,18 @@ import { changedScene, keysOf, placeOf, sceneAt, wholeOf } from "./wishes.js";
 const STILL = 128; // pixels of the width of a picture in the list of undo
 const ENDS = ["pointerup", "pointercancel", "keyup", "blur"]; // of a gesture that changes colors
 
+/** @typedef {import("./decode.js").Rows} Rows */
+const UNTOLD = /** @type {unknown} */ (null); // fields that the server tells: who reads them is shown or called after that
+
 export class Explorer extends EventTarget {
-  /** @type {Arrived} */ welcome = null; // the message
-  /** @type {Arrived} */ catalog = null; // `/catalog.json`
-  /** @type {Arrived} */ placed = null; // the message `placed` of the newest frame
-  /** @type {Arrived} */ scene = null; // the whole table of the scene, with the place and colors of now
-  layers = /** @type {Table[]} */ ([]); // the newest `layers`
-  /** @type {Arrived} */ drawn = null; // the newest `drawn` of the newest frame
-  /** @type {Arrived} */ status = null; // the newest `status`, until something was drawn
-  /** @type {Arrived} */ paused = null; // the message `paused`, until the view goes on
+  welcome = /** @type {Received.Welcome} */ (UNTOLD); // the message
+  catalog = /** @type {Received.Catalog} */ (UNTOLD); // `/catalog.json`
+  placed = /** @type {Received.Placed} */ (UNTOLD); // the message `placed` of the newest frame
+  scene = /** @type {WholeScene} */ (UNTOLD); // the whole table of the scene, with the place and colors of now
+  layers = /** @type {Received.ShownLayer[]} */ ([]); // the newest `layers`
+  drawn = /** @type {Received.Drawn|null} */ (null); // the newest `drawn` of the newest frame
+  status = /** @type {Received.Status|null} */ (null); // the newest `status`, until something was drawn
+  paused = /** @type {Received.Paused|null} */ (null); // the message `paused`, until the view goes on
   flying = false; // whether a drag turns a solid's camera, and does not go around the solid
   connected = false;
   lost = ""; // why there is no connection
@@ -55,7 +58,7 @@ export class Explorer extends EventTarget {
   /** @type {number[]|null} */ free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
   /** @param {HTMLCanvasElement} canvas
-   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table, second?: boolean}} [options] `plain`: no
+   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Partial<Sent.Open>, entry?: number, past?: object, second?: boolean}} [options] `plain`: no
    * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was;
    * `second`: the second view of a page */
   constructor(
@@ -232,9 +235,9 @@ export class Explorer extends EventTarget {
   }
 
   /** Show another scene: the keys of the message `open`.
-   * @param {Table} what @param {string} [step] as of `move`: a flight and its end are undone as one
+   * @param {Opened} what @param {string} [step] as of `move`: a flight and its end are undone as one
    * @param {{jump?: boolean, aim?: boolean}} [how] `jump`: the browser's Back returns to what is shown now;
-   * `aim`: into the part that no panel covers @returns {Table} what waits to be sent */
+   * `aim`: into the part that no panel covers @returns {import("./queue.js").Wish} what waits to be sent */
   open(what, step = "", { jump = Boolean(this.placed), aim = false } = {}) {
     const sent = what.julia
       ? { julia: { frame: this.#chain.newest, at: this.#flight.here(what.julia.at) } }
@@ -242,7 +245,7 @@ export class Explorer extends EventTarget {
     const noted = this.placed ? this.#undo.remember(step) : null;
     this.#say("opening");
     this.#fit = null;
-    const entry = /** @type {Table} */ ({ open: sent, noted, jump });
+    const entry = /** @type {import("./queue.js").Wish} */ ({ open: sent, noted, jump });
     this.#queue.open(entry);
     const middle = this.size.map((side) => 8 * side),
       { middle: seen, share } = this.seen;
@@ -274,7 +277,7 @@ export class Explorer extends EventTarget {
   }
 
   /** Show the scene with other keys at the same place, such as a formula of the same kind, or a display; keys that
-   * are asked for and not shown yet stay. @param {Table} keys @param {string} [step] as of `move` */
+   * are asked for and not shown yet stay. @param {Scene} keys @param {string} [step] as of `move` */
   change(keys, step = "") {
     const asked = keysOf(this.#queue, keys),
       scene = changedScene(this.scene, this.placed, asked);
@@ -282,15 +285,15 @@ export class Explorer extends EventTarget {
   }
 
   /** Change values of a table of the scene; those that are asked for and not shown yet stay.
-   * @param {string} table @param {Table} values @param {string} [step] as of `move` */
+   * @param {keyof Scene} table @param {object} values @param {string} [step] as of `move` */
   changeIn(table, values, step = "") {
     const asked =
       this.#queue.asked.findLast((each) => each.keys?.[table])?.keys?.[table] ?? this.scene[table];
-    this.change({ [table]: { ...asked, ...values } }, step);
+    this.change({ [table]: Object.assign({}, asked, values) }, step);
   }
 
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
-   * @param {string|Table} formula */
+   * @param {Formula} formula */
   changeFormula(formula) {
     const step = `flight to formula ${this.#flight.frame}`;
     if (!Trial.fits(this.placed)) return void this.open({ formula }, step, { aim: true });
@@ -361,7 +364,7 @@ export class Explorer extends EventTarget {
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
    * then shown without the server, which gets the newest table at the end. `fit`: a layer (0: the base) whose
    * values change; density and offset are fitted to the new ones, as a part of the same step of undo.
-   * @param {Table} color the whole table `color` @param {{live?: boolean, fit?: number}} [options] */
+   * @param {Color} color the whole table `color` @param {{live?: boolean, fit?: number}} [options] */
   paint(color, { live = false, fit } = {}) {
     if (!this.scene) return;
     if (!this.#paints.live) this.#undo.remember("paint");
@@ -383,7 +386,7 @@ export class Explorer extends EventTarget {
   }
 
   /** Show a layer (0: the base) in another palette as long as it is pointed at; the scene stays as it is.
-   * @param {number} layer @param {string|Table|null} palette null: no more @param {boolean} [cyclic]
+   * @param {number} layer @param {Palette|null} palette null: no more @param {boolean} [cyclic]
    * @returns {Promise<boolean>} whether it is shown: the page must have values */
   async peek(layer, palette, cyclic = true) {
     const wish = (this.#peeked = {});
@@ -443,7 +446,7 @@ export class Explorer extends EventTarget {
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
    * or `film` with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
    * @template {Asked} Question @param {Question} message
-   * @returns {Promise<Question extends {t: "pick"} ? Table|null : Table>} rejects with an Error; null: replaced */
+   * @returns {Promise<AnswerTo<Question>>} rejects with an Error */
   request(message) {
     if (!this.connected) return Promise.reject(new Error("the connection is lost"));
     return this.requests.ask(
@@ -455,9 +458,9 @@ export class Explorer extends EventTarget {
     );
   }
 
-  /** Start a `find`, `surprise`, `export` or `film`, or `follow` a film. @param {Asked} message
-   * @param {(message: Table) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
-   * @returns {{id: number, done: Promise<Table>, cancel: () => void}} rejects with `error.cancelled` */
+  /** Start a `find`, `surprise`, `export` or `film`, or `follow` a film. @template {Asked & {t: keyof Ends}} Question
+   * @param {Question} message @param {(message: OfJob) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
+   * @returns {Job<Question["t"]>} rejects with `error.cancelled` */
   job(message, onProgress) {
     if (this.connected) return this.requests.job(signed(message), onProgress);
     return { id: 0, done: Promise.reject(new Error("the connection is lost")), cancel() {} };
@@ -466,13 +469,13 @@ export class Explorer extends EventTarget {
   /** Ask for a preview of the Julia set of a point of the canvas; the newest wins. */
   julia(
     /** @type {{at: number[], size?: number}} */ { at, size = 256 },
-    /** @type {(message: import("./decode.js").Message) => void} */ onPreview,
+    /** @type {(preview: Preview) => void} */ onPreview,
   ) {
     if (this.connected && this.placed)
       this.requests.julia({ t: "julia", at: this.#flight.here(at), size }, onPreview);
   }
 
-  /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
+  /** Return a canvas of a preview. @param {Preview} preview */
   pixelsOf(preview) {
     return canvasOf(preview);
   }
@@ -521,20 +524,20 @@ export class Explorer extends EventTarget {
     this.#reconnect.expect(() => this.#queue.flight?.id === message.frame);
   }
 
-  #text(/** @type {Table} */ message) {
+  #text(/** @type {Received} */ message) {
     if (this.requests.text(message)) return;
     if (message.t === "welcome") this.#welcomed(message);
     else if (message.t === "placed") this.#place(message);
     else if (message.t === "painted") this.#painted(message);
     else if (message.t === "error") this.#failed(message);
-    else if (message.frame !== this.#chain.newest) return;
+    else if (!("frame" in message) || message.frame !== this.#chain.newest) return;
     else if (message.t === "layers") this.#described(message);
     else if (message.t === "drawn") this.#finished(message);
     else if (message.t === "status") this.status = message;
     else if (message.t === "paused") this.paused = message;
   }
 
-  #welcomed(/** @type {Table} */ message) {
+  #welcomed(/** @type {Received.Welcome} */ message) {
     this.connected = true;
     this.lost = "";
     this.welcome = message;
@@ -543,7 +546,7 @@ export class Explorer extends EventTarget {
     this.#wake();
   }
 
-  #place(/** @type {Table} */ message) {
+  #place(/** @type {Received.Placed} */ message) {
     const landed = this.#flight.landed(message);
     if (!landed) return;
     const { flight, map } = landed;
@@ -558,7 +561,7 @@ export class Explorer extends EventTarget {
     this.drawn = this.status = this.paused = null;
     this.#trial.placed(flight);
     if (flight.jump) this.entry += 1;
-    this.#flight.tell(flight, message.scene);
+    this.#flight.tell(flight, message.scene ?? undefined);
     if (flight.jump) this.#say("jump");
     if (message.unused) this.#tell(message.unused, "info");
     this.#say("placed", message);
@@ -566,20 +569,20 @@ export class Explorer extends EventTarget {
     this.#wake();
   }
 
-  #painted(/** @type {Table} */ message) {
+  #painted(/** @type {Received.Painted} */ message) {
     this.#paints.accepted(message);
     this.#say("painted", message);
     this.#paints.next();
   }
 
-  #described(/** @type {Table} */ message) {
+  #described(/** @type {Received.Layers} */ message) {
     const fresh =
       this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
     this.layers = message.layers;
     this.stage.colors(message, fresh);
   }
 
-  #finished(/** @type {Table} */ message) {
+  #finished(/** @type {Received.Drawn} */ message) {
     if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
     if (message.pass === "exact" || !this.status?.share) this.status = null; // which share is done, goes on
@@ -594,7 +597,7 @@ export class Explorer extends EventTarget {
     if (tried) this.#leave(tried, false);
   }
 
-  #failed(/** @type {Table} */ message) {
+  #failed(/** @type {Received.ErrorMessage} */ message) {
     const { flight } = this.#queue,
       left = this.#trial.failed(message, flight, this.#chain.newest);
     if (left) {
@@ -625,7 +628,7 @@ export class Explorer extends EventTarget {
         },
       ];
       this.#wake();
-    } else if (message.re === "paint" && this.#paints.refused(message.seq)) {
+    } else if (message.re === "paint" && this.#paints.refused(message.seq ?? 0)) {
       this.#fit = null;
       this.#say("painted", { ...message, color: this.scene.color });
     }
@@ -634,16 +637,16 @@ export class Explorer extends EventTarget {
   }
 
   /** Tell whether a binary message belongs to what is shown now. */
-  #wanted(/** @type {Table} */ { kind, frame, paint }) {
+  #wanted(/** @type {import("./decode.js").Message} */ { kind, frame, paint }) {
     if (kind === PREVIEW || kind === TABLE) return true;
     return frame === this.#chain.newest && paint === this.#paints.seq;
   }
 
   #binary(/** @type {import("./decode.js").Message} */ message) {
-    if (message.kind === PREVIEW) this.requests.preview(message);
-    else if (message.kind === TABLE && this.requests.table(message)) return;
+    if (message.kind === PREVIEW) this.requests.preview(/** @type {Preview} */ (message));
+    else if (message.kind === TABLE && this.requests.table(/** @type {Rows} */ (message))) return;
     else if (message.frame !== this.#chain.newest || message.paint !== this.#paints.seq) return;
-    else if (message.kind === TABLE) this.stage.table(message);
+    else if (message.kind === TABLE) this.stage.table(/** @type {Rows} */ (message));
     else if (message.kind === VALUES) this.stage.add(message);
     else if (
       message.kind === PIXELS &&
@@ -663,7 +666,7 @@ export class Explorer extends EventTarget {
     this.#say("disconnected", { text: line });
   }
 
-  /** @param {string} name @param {any} [detail] */
+  /** @param {string} name @param {unknown} [detail] */
   #say(name, detail = null) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
@@ -678,7 +681,8 @@ export class Explorer extends EventTarget {
   }
 }
 
-/** Return a message with the user's name, if what it makes is kept. @param {Asked} message @returns {Asked} */
+/** Return a message with the user's name, if what it makes is kept.
+ * @template {Asked} Question @param {Question} message @returns {Question} */
 function signed(message) {
   const author = kept.get("author", "");
   if (!author) return message;

@@ -116,19 +116,19 @@ export class Flight {
     if (!flight || frame !== flight.id) return null;
     this.queue.flight = null;
     if (!flight.again || !this.chain.newest)
-      return { flight, map: this.chain.add(frame, base, map) };
+      return { flight, map: this.chain.add(frame, base ?? 0, map) };
     this.chain.start(frame);
     return { flight, map: IDENTITY }; // the scene is shown again after a lost connection
   }
 
-  /** Tell the states that the frame leads to, once its scene is shown. @param {InFlight} flight @param {Scene} [opened] */
+  /** Tell the states that the frame leads to, once its scene is shown. @param {InFlight} flight @param {WholeScene} [opened] */
   tell({ then, after = [] }, opened) {
     if (then) this.queue.entries.unshift({ move: then, stage: "settled", after });
     else for (const each of after) this.undo.fill(each, opened);
   }
 }
 
-/** Return the scene of a frame that is a move of the one before. @param {Scene} scene @param {Received.Placed} placed @returns {Scene} */
+/** Return the scene of a frame that is a move of the one before. @param {WholeScene} scene @param {Received.Placed} placed @returns {WholeScene} */
 export function movedScene(scene, placed) {
   const { zoom: _zoom, ...view } = scene.view ?? {};
   const { center, width, rotation, title, author, rights, note, size, camera } = placed;

@@ -42,7 +42,7 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
     if (history.state) history.pushState({ entry: explorer.entry }, "");
     else history.replaceState({ entry: explorer.entry }, ""); // of a link that the user has put there
   });
-  explorer.addEventListener("turned", (/** @type {any} */ { detail }) => history.go(detail.by));
+  explorer.addEventListener("turned", ({ detail }) => history.go(detail.by));
   addEventListener("popstate", ({ state }) => {
     const link = location.hash.slice(1);
     if (!state) explorer.open({ link });
@@ -50,7 +50,7 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
       explorer.open({ link }, "", { jump: false });
   });
   addEventListener("pagehide", () => {
-    const bare = (/** @type {string} */ key, /** @type {any} */ value) =>
+    const bare = (/** @type {string} */ key, /** @type {unknown} */ value) =>
       key === "still" ? undefined : value;
     for (const replace of [undefined, bare]) {
       // without pictures, where there is no room for them

@@ -15,7 +15,7 @@ export class Connection {
   #timer = 0;
   #room = BURST;
   #filled = performance.now();
-  #waiting = /** @type {any[]} */ ([]);
+  #waiting = /** @type {string[]} */ ([]);
   /** @type {Worker|null} */ #worker = null;
   #decoding = new Map();
   #beside = true; // whether a worker decodes
@@ -25,7 +25,7 @@ export class Connection {
 
   /**
    * @param {string} url
-   * @param {{hello: () => Sent.Hello, text: (message: Table) => void,
+   * @param {{hello: () => Sent.Hello, text: (message: Received) => void,
    *   wanted: (message: import("./decode.js").Message) => boolean,
    *   binary: (message: import("./decode.js").Message) => void,
    *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded
@@ -90,13 +90,13 @@ export class Connection {
     this.#filled = now;
     while (this.#waiting.length && this.#room >= 1 && this.open) {
       this.#room--;
-      this.#socket?.send(this.#waiting.shift());
+      this.#socket?.send(this.#waiting.shift() ?? "");
     }
     if (this.#waiting.length) setTimeout(() => this.#flush(), 1000 / RATE);
   }
 
-  #text(/** @type {any} */ data) {
-    const message = JSON.parse(data);
+  #text(/** @type {string} */ data) {
+    const message = /** @type {Received} */ (JSON.parse(data));
     if (message.t === "welcome") this.#tries = 0;
     // These end what binary messages began, so they wait for those that are being decoded.
     const last = ["drawn", "surprised", "done"].includes(message.t);

@@ -1,6 +1,6 @@
 /** A formula that is tried at the place of another one: where nothing of it is seen or can be drawn, all of it is shown. */
 
-/** @typedef {{formula: FormulaOf, step: string, scene: Scene}} Tried the formula, and its scene at the place; `step`: of undo */
+/** @typedef {{formula: Formula, step: string, scene: Scene}} Tried the formula, and its scene at the place; `step`: of undo */
 
 export class Trial {
   /** @type {Tried|null} */ #shown = null; // placed, and not drawn yet

@@ -76,14 +76,14 @@ export function FileButton(
     ...rest
   },
 ) {
-  let input = /** @type {any} */ (null);
-  const chosen = () => {
-    if (input.files[0]) take(input.files[0]);
-    input.value = "";
+  let input = /** @type {HTMLInputElement|null} */ (null);
+  const chosen = (/** @type {FieldEvent} */ { target }) => {
+    if (target.files?.[0]) take(target.files[0]);
+    target.value = "";
   };
-  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} ...${rest} />
+  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input?.click()} ...${rest} />
     <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(
-      /** @type {any} */ made,
+      /** @type {HTMLInputElement} */ made,
     ) => {
       input = made;
     }} onChange=${chosen} /></span>`;
@@ -91,7 +91,7 @@ export function FileButton(
 
 const idOf = (/** @type {string} */ label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
 
-/** A labelled row. @param {{label: string, hint?: string, control: (id: string) => any}} options */
+/** A labelled row. @param {{label: string, hint?: string, control: (id: string) => unknown}} options */
 export const Row = ({
   label,
   hint = "",
@@ -118,7 +118,7 @@ export function TextField(
     wrong.value = words;
     told(words !== "");
   };
-  const done = (/** @type {Table} */ { target }) => {
+  const done = (/** @type {FieldEvent} */ { target }) => {
     const typed = target.value,
       found = read(typed);
     draft.value = found.wrong ? typed : null;
@@ -133,7 +133,7 @@ export function TextField(
   };
   return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
     aria-invalid=${wrong.value ? "true" : undefined} onInput=${(
-      /** @type {Table} */ { target },
+      /** @type {FieldEvent} */ { target },
     ) => {
       draft.value = target.value;
       if (wrong.value) judge(read(target.value).wrong ?? "");
@@ -165,11 +165,11 @@ export function Slider({
 }) {
   const draft = useSignal(/** @type {number|null} */ (null)), // while it is dragged
     value = given === "auto" ? (auto ?? least) : given;
-  const place = (/** @type {any} */ given) =>
+  const place = (/** @type {number} */ given) =>
     log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given;
-  const rounded = (/** @type {any} */ given) =>
+  const rounded = (/** @type {number} */ given) =>
     step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2));
-  const drag = (/** @type {Table} */ { target }) => {
+  const drag = (/** @type {FieldEvent} */ { target }) => {
     const at = Number(target.value);
     draft.value = rounded(log ? least * (most / least) ** at : at);
     if (live) live(draft.value);
@@ -203,7 +203,7 @@ export function Slider({
 
 /** A drop-down list; choices are texts or [value, text]. */
 export const Select = (
-  /** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: string) => void}} */ {
+  /** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: any) => void}} */ {
     label,
     choices,
     value,
@@ -213,8 +213,8 @@ export const Select = (
 ) =>
   html`<${Row} label=${label} hint=${hint} control=${(
     /** @type {string} */ id,
-  ) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
-  ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
+  ) => html`<select id=${id} value=${value} onChange=${(/** @type {FieldEvent} */ { target }) => put(target.value)}>
+  ${pairs(choices).map(([name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
 
 /** A group of buttons of which one is pressed. */
 export const Segments = (
@@ -225,12 +225,10 @@ export const Segments = (
     put,
   },
 ) => html`<div class="segments" role="group" aria-label=${label}>
-  ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
+  ${pairs(choices).map(([name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
 
-const pairs = (/** @type {any} */ choices) =>
-  choices.map((/** @type {string} */ choice) =>
-    Array.isArray(choice) ? choice : [choice, words(choice)],
-  );
+const pairs = (/** @type {Choices} */ choices) =>
+  choices.map((choice) => (typeof choice === "string" ? [choice, words(choice)] : choice));
 
 /** A switch with its label. `about`: what it does, for the help */
 export const Toggle = (
@@ -241,17 +239,17 @@ export const Toggle = (
     put,
   },
 ) => html`<label class="toggle" data-about=${about}><span>${label}</span>
-  <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {Table} */ { target }) => put(target.checked)} /></label>`;
+  <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {FieldEvent} */ { target }) => put(target.checked)} /></label>`;
 
-/** The field of one option of a coloring or a formula. @param {{option: Table, value: any, put: (value: any, live?: boolean) => void}} given */
+/** The field of one option of a coloring or a formula. @param {{option: OptionOf, value: any, put: (value: any, live?: boolean) => void}} given */
 export function OptionField({ option, value, put }) {
-  const { name, type, choices, least, most, meaning = "" } = option,
+  const { name, type, choices = [], least, most, meaning = "" } = option,
     label = words(name);
-  if (type === "choice" || choices?.length)
+  if (type === "choice" || choices.length)
     return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
   if (type === "bool")
     return html`<${Toggle} label=${label} about=${meaning} value=${value} put=${put} />`;
-  if (type === "text" || least === undefined) {
+  if (type === "text" || typeof least !== "number" || typeof most !== "number") {
     const read = type === "text" ? asText : numberField({ such: String(option.default ?? 1) });
     return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} read=${read} put=${put} />`} />`;
   }
@@ -260,20 +258,21 @@ export function OptionField({ option, value, put }) {
     hint=${meaning} live=${option.part === "color" && ((/** @type {number} */ now) => put(now, true))} put=${put} />`;
 }
 
+const NO_FOLDS = /** @type {Record<string, boolean>} */ ({}); // title of a part of a panel -> whether it is unfolded
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
 
 /** A foldable part of a panel; it stays as the user left it, in this browser. `name`: where another panel has a part of this title */
 export const Section = (
-  /** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: any}} */ {
+  /** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: unknown}} */ {
     title,
     name = title,
     open = true,
     unfold = () => {},
     children,
   },
-) => html`<details class="section" open=${kept.get("folds", {})[name] ?? open}
-  onToggle=${(/** @type {Table} */ { target }) => {
-    const folds = kept.get("folds", {});
+) => html`<details class="section" open=${kept.get("folds", NO_FOLDS)[name] ?? open}
+  onToggle=${(/** @type {FieldEvent<HTMLDetailsElement>} */ { target }) => {
+    const folds = kept.get("folds", NO_FOLDS);
     if ((folds[name] ?? open) !== target.open) kept.set("folds", { ...folds, [name]: target.open });
     if (target.open) unfold();
   }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
@@ -285,8 +284,8 @@ export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=
   <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */
-export const Drawn = (/** @type {{picture: Table}} */ { picture }) =>
-  html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {any} */ made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+export const Drawn = (/** @type {{picture: HTMLCanvasElement|ImageBitmap}} */ { picture }) =>
+  html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {HTMLCanvasElement|null} */ made) => made?.getContext("2d")?.drawImage(picture, 0, 0)} />`;
 
 const addresses = new Map();
 
@@ -305,6 +304,10 @@ export function Still(/** @type {{src: string} & Attributes} */ { src, ...rest }
   }
   return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
 }
+
+/** Let the element of an event get all events of its pointer, until that is let go. */
+export const captured = (/** @type {PointerEvent} */ { currentTarget, pointerId }) =>
+  /** @type {Element} */ (currentTarget).setPointerCapture(pointerId);
 
 /** Follow the pointer of an event while it is held. @param {PointerEvent} event @param {(moved: PointerEvent) => void} move @param {() => void} [ended] */
 export function whileHeld(event, move, ended = () => {}) {
@@ -330,7 +333,7 @@ const ARROWS = /** @type {Record<string, number[]>} */ ({
 const NUDGE = 4; // CSS pixels
 let drags = 0;
 
-/** A point over the picture. @param {{label: string, kind: string, at: number[], style?: Table, put: (at: number[], step: string) => void}} options
+/** A point over the picture. @param {{label: string, kind: string, at: number[], style?: Record<string, unknown>, put: (at: number[], step: string) => void}} options
  * `at`: CSS pixels; `put` gets where it was dragged or moved by an arrow key, and the name of this step of undo */
 export function Knob({ label, kind, at, style = {}, put }) {
   const grab = (/** @type {PointerEvent} */ event) => {
@@ -353,7 +356,7 @@ export function Knob({ label, kind, at, style = {}, put }) {
 
 /** A button with a picture and a name. */
 export const Card = (
-  /** @type {{title: string, children?: any, below?: string, about?: string} & Attributes} */ {
+  /** @type {{title: string, children?: unknown, below?: string, about?: string} & Attributes} */ {
     title,
     children,
     below = "",
@@ -396,7 +399,7 @@ function loadNext() {
 const watch = (/** @type {HTMLImageElement} */ image) =>
   image && !image.src && inView.observe(image);
 
-function ended(/** @type {Table} */ { target }, there = true) {
+function ended(/** @type {FieldEvent<HTMLImageElement>} */ { target }, there = true) {
   if (target.counted) {
     loading -= 1;
     if (there) pictures.there += 1;
@@ -414,12 +417,12 @@ export const Coming = () =>
 /** A picture. The server may have to draw it first; busy, it asks to come back. */
 export function Thumbnail(/** @type {{src: string}} */ { src }) {
   const known = useSignal(loaded.has(src)).peek();
-  const arrived = (/** @type {any} */ event) => {
+  const arrived = (/** @type {FieldEvent<HTMLImageElement>} */ event) => {
     event.target.classList.remove("waiting");
     loaded.add(src);
     ended(event);
   };
-  const again = (/** @type {any} */ event) => {
+  const again = (/** @type {FieldEvent<HTMLImageElement>} */ event) => {
     const { target } = event;
     target.removeAttribute("src");
     target.left = (target.left ?? RETRIES) - 1;

@@ -7,7 +7,7 @@ const KEPT = 250; // frames back that the server surely keeps
 /** @typedef {import("./history.js").State} State */
 /** @typedef {import("./frames.js").Move} Move */
 /** @typedef {Omit<Sent.Open, "frame">|Omit<Sent.ViewMessage, "frame">} Unnumbered */
-/** @typedef {{scene: Scene|null, entry: number, size: number[]}} Shown what the model shows; `entry`: of the browser's list of pages */
+/** @typedef {{scene: WholeScene|null, entry: number, size: number[]}} Shown what the model shows; `entry`: of the browser's list of pages */
 
 export class Undo {
   history = new History();
@@ -43,9 +43,9 @@ export class Undo {
   }
 
   /** Fill in a state from what is placed now: the newest frame, moved. @param {import("./queue.js").After} after
-   * @param {Scene|null} [opened] the scene, if it was just opened */
+   * @param {WholeScene|null} [opened] the scene, if it was just opened */
   fill({ state, move }, opened) {
-    const scene = opened ?? /** @type {Scene} */ ({ ...this.shown.scene, color: state.color });
+    const scene = opened ?? /** @type {WholeScene} */ ({ ...this.shown.scene, color: state.color });
     const { newest } = this.chain,
       at = { frame: newest, scene, origin: this.origin, entry: this.shown.entry };
     Object.assign(state, at, move && { move });
@@ -78,7 +78,7 @@ export class Undo {
     if (!kept || state.scene.image?.size?.join() !== shown.size.join())
       return { t: "open", scene: state.scene };
     if (JSON.stringify(state.scene.color) !== JSON.stringify(shown.scene?.color))
-      this.paint(state.scene.color);
+      this.paint(state.scene.color ?? {});
     return { t: "view", base: state.frame, ...(state.move && messageOf(state.move)) };
   }
 }

@@ -3,7 +3,7 @@
 /** @typedef {import("./queue.js").Queue} Queue */
 const UNNAMED = { title: "", author: "", rights: "", note: "" };
 
-/** Return the scene where all of its formula is seen. @param {Scene} scene @param {Received.Placed} placed @returns {Scene} */
+/** Return the scene where all of its formula is seen. @param {WholeScene} scene @param {Received.Placed} placed @returns {WholeScene} */
 export function wholeOf(scene, placed) {
   const { position: _position, target: _target, ...camera } = scene.camera ?? {};
   return { ...scene, view: kindOf(scene.view), ...(placed.camera && { camera }) };
@@ -18,7 +18,7 @@ export function placeOf(queue, { center, width, rotation }, change) {
   return { ...(given.width || given.zoom ? rest : asked), ...given };
 }
 
-/** Return the scene at another place of its plane. @param {Scene} scene @param {Place} place @returns {Scene} */
+/** Return the scene at another place of its plane. @param {WholeScene} scene @param {Place} place @returns {WholeScene} */
 export function sceneAt(scene, { center, width, zoom, rotation }) {
   const place = Object.entries({ center, width, zoom, rotation }).filter(
     ([, value]) => value !== undefined,
@@ -31,7 +31,7 @@ export function keysOf(queue, keys) {
   return { ...queue.asked.findLast((each) => each.keys)?.keys, ...keys };
 }
 
-/** Return the scene with other keys, at the same place. @param {Scene} scene @param {Received.Placed} placed @param {Scene} keys @returns {Scene} */
+/** Return the scene with other keys, at the same place. @param {WholeScene} scene @param {Received.Placed} placed @param {Scene} keys @returns {WholeScene} */
 export function changedScene(scene, placed, keys) {
   const { center, width, rotation, camera } = placed;
   const here = camera ? { ...scene, view: {} } : sceneAt(scene, { center, width, rotation });
@@ -39,7 +39,7 @@ export function changedScene(scene, placed, keys) {
 }
 
 /** Return the keys of a view that a formula's plane has, and not its place. */
-function kindOf(/** @type {Scene["view"]} */ { mirror, stretch, stretch_angle } = {}) {
+function kindOf(/** @type {Scenes.View} */ { mirror, stretch, stretch_angle }) {
   return Object.fromEntries(
     Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined),
   );

@@ -14,8 +14,8 @@ export function autopilotTool(
   /** @type {Pick<Context, "explorer"|"notify"|"ui">} */ { explorer, notify, ui },
 ) {
   const own = observe({ on: false });
-  let flight = /** @type {Table|null} */ (null),
-    job = /** @type {Table|null} */ (null),
+  let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null),
+    job = /** @type {Job|null} */ (null),
     count = 0;
 
   function stop() {
@@ -31,17 +31,18 @@ export function autopilotTool(
       setTimeout(resolve, ms);
     });
 
-  /** Return a view to fly to: {center, octaves}; null where nothing in the view differs. */
+  /** Return a view to fly to; undefined where nothing in the view differs.
+   * @returns {Promise<{camera?: Camera, way?: number[][], center?: string[], octaves?: number}|undefined>} */
   async function next() {
     const mine = (job = explorer.job({ t: "find", what: "interesting" }));
-    const { views = [] } = await mine.done.catch((/** @type {any} */ error) => {
+    const { views } = await mine.done.catch((error) => {
       if (error.cancelled) stop();
-      return /** @type {Table} */ ({});
+      return /** @type {Partial<Received.Found>} */ ({});
     });
     job = null;
-    const view = views[Math.floor(Math.random() * Math.min(CHOICE, views.length))];
-    if (view?.camera) return view;
-    return view && { center: view.center, octaves: explorer.placed.octaves + 3 }; // such a view is an eighth as wide
+    const view = views?.[Math.floor(Math.random() * Math.min(CHOICE, views.length))];
+    if (view?.camera) return { camera: view.camera, way: view.way ?? [] };
+    return view && { center: view.center ?? undefined, octaves: explorer.placed.octaves + 3 }; // such a view is an eighth as wide
   }
 
   async function start() {
@@ -71,17 +72,15 @@ export function autopilotTool(
           break;
         }
         hops = found ? hops + 1 : 0;
-        if (found) flight = flyAlong(explorer, { ...found, step });
+        if (found) flight = flyAlong(explorer, { camera: {}, way: [], ...found, step });
         else explorer.home();
         const arrived = found ? await flight?.done : true;
         flight = null;
         if (!arrived) break;
         continue;
       }
-      const target = found ?? {
-        center: explorer.placed.center,
-        octaves: Math.max(0, explorer.placed.octaves - RISE),
-      };
+      const { center, octaves } = explorer.placed,
+        target = { center, octaves: Math.max(0, octaves - RISE), ...found };
       if (!found && explorer.placed.octaves < 0.5) {
         notify("The autopilot finds nothing here.");
         break;

@@ -43,28 +43,25 @@ const MASKS = [
 
 export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
-  const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [
-    id,
-    `${words(id)}: ${title}`,
-  ]);
+  const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
   const plainFirst = [...catalog.colorings].sort(
     (one, other) => Number(one.statistic) - Number(other.statistic),
   ); // no sums along orbits
-  const own = observe({ picked: 0, level: 0, counts: /** @type {Table|null} */ (null) }); // of `Layers`
+  const own = observe({ picked: 0, level: 0, counts: /** @type {Received.Counted|null} */ (null) }); // of `Layers`
   const brush = makeBrush();
   const Editor = signal(/** @type {typeof import("./editor.js").Editor|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
   const index = () => Math.min(own.picked, paintsOf(color()).length - 1);
   const paintOf = () => paintsOf(color())[index()].paint;
 
-  /** @param {Table} now @param {boolean} [live] @param {number} [fit] as of `paint` */
+  /** @param {Color} now @param {boolean} [live] @param {number} [fit] as of `paint` */
   const change = (now, live = false, fit) => explorer.paint(now, { live, fit });
-  const edit = (/** @type {Table} */ changes, live = false) =>
+  const edit = (/** @type {Paint} */ changes, live = false) =>
     change(
       changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }),
       live,
     );
-  const choose = (/** @type {Table} */ changes) =>
+  const choose = (/** @type {Paint} */ changes) =>
     change(changed(color(), index(), changes), false, index()); // what has other values
 
   async function fit() {
@@ -80,8 +77,8 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   function balance(/** @type {number} */ share, live = false) {
     const now = color(),
       old = now.layers?.find(isRank),
-      others = (now.layers ?? []).filter((/** @type {Table} */ layer) => !isRank(layer));
-    const layer = {
+      others = (now.layers ?? []).filter((layer) => !isRank(layer));
+    const layer = /** @type {Paint} */ ({
       coloring: "rank",
       palette: shownPalette(now, catalog),
       density: 1,
@@ -89,7 +86,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       blend: "normal",
       ...old,
       opacity: share,
-    };
+    });
     own.picked = 0;
     change(
       { ...now, layers: share > 0 ? [layer, ...others] : others },
@@ -98,8 +95,8 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   }
 
   /** Show a palette on the picture as long as it is pointed at: by the shader, or as a small picture laid over it. */
-  let over = /** @type {Table|null} */ (null);
-  async function peek(/** @type {string|Table|null} */ palette) {
+  let over = /** @type {ReturnType<typeof drawSheet>|null} */ (null);
+  async function peek(/** @type {Palette|null} */ palette) {
     over?.cancel();
     over = null;
     ui.over = null;
@@ -119,11 +116,11 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     ));
     drawn.done.catch(() => {});
   }
-  const choosePalette = (/** @type {string|Table} */ palette) => {
+  const choosePalette = (/** @type {Palette} */ palette) => {
     peek(null);
     edit({ palette });
   };
-  const Looks = signal(/** @type {((color: Table, catalog: Table) => any[])|null} */ (null));
+  const Looks = signal(/** @type {typeof import("./looks.js").looksOf|null} */ (null));
   const loadLooks = async () => {
     Looks.value ??= (await import("./looks.js")).looksOf;
   };
@@ -134,7 +131,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
 
   function measure() {
     explorer.request({ t: "histogram", layer: index(), bins: BINS }).then(
-      (/** @type {Table} */ told) => {
+      (told) => {
         own.counts = told;
       },
       () => {
@@ -143,16 +140,18 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     );
   }
 
-  function Options(/** @type {{paint: Table}} */ { paint }) {
+  function Options(/** @type {{paint: Paint}} */ { paint }) {
     const known = coloringOf(paint, catalog),
-      given = typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) };
+      given = /** @type {ColoringTable} */ (
+        typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) }
+      );
     return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map(
-      (/** @type {Table} */ option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
-      option=${option} value=${given[option.name] ?? option.default} put=${(/** @type {any} */ value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`,
+      (option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
+      option=${option} value=${given[option.name] ?? option.default} put=${(value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`,
     )}</div>`;
   }
 
-  const MaskOf = (/** @type {{mask: any, put: (mask: any) => void}} */ given) =>
+  const MaskOf = (/** @type {import("./layers.js").MaskOf} */ given) =>
     html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
 
   function View() {
@@ -185,7 +184,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     const points = explorer.placed?.values === false && !relief; // an image of points: no values, layers or inside
     const inside =
       (/** @type {boolean} */ live) =>
-      (/** @type {Table} */ { target }) =>
+      (/** @type {FieldEvent} */ { target }) =>
         change({ ...color(), inside: target.value }, live);
     return html`<div><${Road} at="color" open=${open} />
       ${
@@ -202,7 +201,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
           <${Button} label="Edit" title="The colors of the palette, and their places" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
           <${FileButton} label="Import" kind="quiet" title="A palette of a file, or the colors of a photograph" take=${upload} /></div>
-        ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(/** @type {Table} */ table, /** @type {boolean} */ live) => edit({ palette: table }, live)} />`}
+        ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(table, /** @type {boolean} */ live) => edit({ palette: table }, live)} />`}
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
       <//>
@@ -212,21 +211,21 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
           : points
             ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />`
             : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
-        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
+        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
         ${!relief && html`<${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
         <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
         <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
-        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />
+        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {Paint["transfer"]} */ transfer) => choose({ transfer })} />
         <${Slider} label="Equalize" value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
           hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
       <//>
       <${Section} title="Coloring" open=${false}>
         <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
-        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${(/** @type {Table} */ { id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
+        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
-        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {string} */ mask) => edit({ mask })} />
+        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {Paint["mask"]} */ mask) => edit({ mask })} />
         <${Row} label="Inside color" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
       <${Section} title="Layers" open=${false}>
@@ -248,17 +247,15 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   return { View, Over, cancel: endPainting, hidden: () => (endPainting(), peek(null)) };
 }
 
-const isRank = (/** @type {Table} */ layer) =>
+const isRank = (/** @type {Paint} */ layer) =>
   coloringName(layer) === "rank" && layer.blend === "normal";
-const wrapped = (/** @type {any} */ value) => Number((value - Math.floor(value)).toFixed(6));
+const wrapped = (/** @type {number} */ value) => Number((value - Math.floor(value)).toFixed(6));
 
 /** A base's new palette goes to the rank over it as well. */
-function equalized(/** @type {Table} */ { layers }, /** @type {Table} */ { palette }) {
+function equalized(/** @type {Color} */ { layers }, /** @type {Paint} */ { palette }) {
   return palette && layers?.some(isRank)
     ? {
-        layers: layers.map((/** @type {Table} */ layer) =>
-          isRank(layer) ? { ...layer, palette } : layer,
-        ),
+        layers: layers.map((layer) => (isRank(layer) ? { ...layer, palette } : layer)),
       }
     : {};
 }

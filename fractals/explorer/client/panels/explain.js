@@ -77,13 +77,14 @@ const DESCRIBED = "explained"; // the id of the text for screen readers
 const nameOf = (control) =>
   (
     control.getAttribute("aria-label") ||
-    /** @type {Table} */ (control).labels?.[0]?.querySelector(":scope > span")?.textContent ||
-    /** @type {Table} */ (control).labels?.[0]?.textContent ||
+    /** @type {HTMLInputElement} */ (control).labels?.[0]?.querySelector(":scope > span")
+      ?.textContent ||
+    /** @type {HTMLInputElement} */ (control).labels?.[0]?.textContent ||
     control.textContent ||
     ""
   ).trim();
 
-/** Return the meaning of the key of a scene that a label names. @param {Table} schema @param {string} panel @param {string} label */
+/** Return the meaning of the key of a scene that a label names. @param {SceneSchema} schema @param {string} panel @param {string} label */
 export function keyMeaning(schema, panel, label) {
   const plain = label.toLowerCase(),
     key =
@@ -96,7 +97,7 @@ export function keyMeaning(schema, panel, label) {
 }
 
 /** Return what a control does: its name, its meaning, and a page of the documentation.
- * @param {Element} control @param {Table} catalog @param {string} panel that is open */
+ * @param {Element} control @param {Received.Catalog} catalog @param {string} panel that is open */
 export function explained(control, catalog, panel) {
   const name = nameOf(control),
     at = control.closest(".panel") ? panel : "",

@@ -7,7 +7,7 @@ const MANY = 12; // things, beyond which a field searches them
 
 /** Send a file to the server. `entry`: one of many things in it, and words that set what this one asks for, such as
  * "p1=2" @param {File} file
- * @returns {Promise<Table>} what it holds: `scene` and what it has `asked` for, `palette`, or `entries` to choose from */
+ * @returns {Promise<Received.Uploaded>} what it holds: `scene` and what it has `asked` for, `palette`, or `entries` to choose from */
 export async function sent(file, entry = "") {
   const answer = await fetch(`/upload?${new URLSearchParams({ name: file.name, entry })}`, {
     method: "POST",
@@ -18,20 +18,22 @@ export async function sent(file, entry = "") {
   return told;
 }
 
+/** @typedef {NonNullable<Received.Uploaded["asked"]>[number]} AskedOf */
+
 export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, close }) {
   const own = observe({
     file: /** @type {File|null} */ (null),
     entries: /** @type {string[][]} */ ([]),
     wanted: "",
     chosen: "",
-    asked: /** @type {any[][]} */ ([]),
+    asked: /** @type {AskedOf[]} */ ([]),
   });
 
   /** Open what a file holds, or the panel where it holds many things, or asks for some.
-   * @param {File} file @param {string} [entry] @param {any[][]} [given] what it has asked for, with other values */
+   * @param {File} file @param {string} [entry] @param {AskedOf[]} [given] what it has asked for, with other values */
   async function take(file, entry = "", given = []) {
     try {
-      const words = given.map(([name, value]) => `${name}=${value.replace(/\s/g, "")}`);
+      const words = given.map(([name, value]) => `${name}=${String(value).replace(/\s/g, "")}`);
       const {
         entries,
         scene,
@@ -46,14 +48,14 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
         return;
       }
       if (scene) explorer.open({ scene });
-      else explorer.paint({ ...explorer.scene.color, palette });
+      else explorer.paint({ ...explorer.scene.color, palette: palette ?? "auto" });
       if (!entry) Object.assign(own, { file: asked.length ? file : null, entries: [] }); // no more of a file before
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
       else if (!entry && ui.open === "file") close();
       if (unused) notify(unused);
       if (lost?.length) notify(`Settings without an equivalent: ${lost.join("; ")}`);
-    } catch (/** @type {any} */ error) {
+    } catch (error) {
       const unsent = error instanceof TypeError; // of `fetch`, which says no more
       if (file.type.startsWith("image/") && !unsent && (await photo(file))) return;
       notify(
@@ -86,13 +88,13 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
       take(
         file,
         own.chosen,
-        own.asked.map(([name, value]) => [name, name === changed ? text : value]),
+        own.asked.map(([name, value, ...rest]) => [name, name === changed ? text : value, ...rest]),
       );
     return html`<${Section} title="The formula asks for">
       ${own.asked.map(([name, value, choices, title]) =>
         choices.length
-          ? html`<${Select} key=${name} label=${title || name} choices=${choices.map((/** @type {string} */ each) => [each, each])} value=${value} put=${put(name)} />`
-          : html`<${Row} key=${name} label=${title || name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${put(name)} />`} />`,
+          ? html`<${Select} key=${name} label=${title || name} choices=${choices.map((each) => [each, each])} value=${value} put=${put(name)} />`
+          : html`<${Row} key=${name} label=${title || name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${String(value)} put=${put(name)} />`} />`,
       )}
       <p class="hint">A number, such as 0.5, or two for a complex one: 0.5,-1.</p><//>`;
   }
@@ -110,7 +112,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
       ${
         entries.length > MANY &&
         html`<input type="search" placeholder="Search" aria-label="Search the file" value=${wanted} onInput=${(
-          /** @type {Table} */ { target },
+          /** @type {FieldEvent} */ { target },
         ) => {
           own.wanted = target.value;
         }} />`

@@ -64,7 +64,8 @@ const SMALL = 128; // pixels of the width of a place's picture
 const STORED = "fractals.film"; // what a page that is loaded again goes on with
 const MOST = 60; // places
 
-/** Return what a page before this one has left. @returns {Table} */
+/** Return what a page before this one has left.
+ * @returns {{name?: string, places?: FilmPlace[], times?: number[]|null, tracks?: import("./tracks.js").Track[], ease?: EaseName}} */
 function stored() {
   try {
     return JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
@@ -101,15 +102,15 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     fps: "30",
     format: "mp4",
     keep: false,
-    sound: /** @type {Table|null} */ (null),
+    sound: /** @type {{id: string, name: string}|null} */ (null),
     forecast: "",
     length: 10,
     leftOut: /** @type {number[]} */ ([]),
     told: /** @type {Told|null} */ (null),
-    film: /** @type {Table|null} */ (null),
+    film: /** @type {(Received.Exported & {preview: boolean})|null} */ (null),
     name,
   });
-  let job = /** @type {Table|null} */ (null),
+  let job = /** @type {Job|null} */ (null),
     count = places.length;
   effect(() => {
     const kept = JSON.stringify({
@@ -138,11 +139,8 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     ),
     what: /** @type {Sent.FilmMessage["what"]} */ (own.what),
     octaves: Math.log2(own.factor),
-    places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [],
-    eases:
-      own.what === "places"
-        ? own.places.map((/** @type {Table} */ { ease = "soft" }) => ease)
-        : [own.ease],
+    places: own.what === "places" ? own.places.map(({ link }) => link) : [],
+    eases: own.what === "places" ? own.places.map(({ ease = "soft" }) => ease) : [own.ease],
     backwards: own.backwards,
     seconds: own.seconds,
     times: own.what === "places" ? own.times : null,
@@ -161,11 +159,11 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   async function estimate(/** @type {Asked<Sent.FilmMessage>} */ asked) {
     const told = await explorer
       .request({ ...asked, forecast: true })
-      .catch((/** @type {Error} */ error) => /** @type {Table} */ ({ error }));
+      .catch((/** @type {Error} */ error) => error);
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
-    if (told.error)
+    if (told instanceof Error)
       return void Object.assign(own, {
-        forecast: inWords(told.error.message),
+        forecast: inWords(told.message),
         leftOut: [],
         known: [],
         ready: false,
@@ -177,32 +175,33 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       known,
       depths,
       ready: true,
-      forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.${byWorkers(workers)}`,
+      forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes ?? 0)}.${byWorkers(workers)}`,
     });
   }
 
   /** Follow the messages of a film to its end. */
   async function follow(
     /** @type {Asked<Sent.FilmMessage|Sent.Follow>} */ asked,
-    /** @type {any} */ preview,
+    /** @type {boolean} */ preview,
   ) {
     let begun = /** @type {{done: number, now: number}|null} */ (null);
     Object.assign(own, {
-      told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview },
+      told: { share: null, text: own.name ? "Looking for the film" : "Starting" },
     });
-    const mine = (job = explorer.job(asked, (/** @type {Table} */ { t, name, done, of }) => {
-      if (t === "started") {
-        own.name = name;
-        own.told = { share: null, text: "Preparing", preview };
+    const mine = (job = explorer.job(asked, (heard) => {
+      if (heard.t === "started") {
+        own.name = heard.name;
+        own.told = { share: null, text: "Preparing" };
       }
-      if (t !== "progress") return;
+      if (heard.t !== "progress") return;
+      const { done, of } = heard;
       const now = performance.now();
       const first = (begun ??= { done, now });
       const left =
         now - first.now > SETTLED_MS && done > first.done
           ? `, about ${duration(((of - done) * (now - first.now)) / 1000 / (done - first.done))} left`
           : "";
-      own.told = { share: done / of, text: `Frame ${done} of ${of}${left}`, preview };
+      own.told = { share: done / of, text: `Frame ${done} of ${of}${left}` };
     }));
     try {
       own.film = { ...(await mine.done), preview };
@@ -218,7 +217,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       own.told = null;
     }
   }
-  const make = (/** @type {any} */ preview) => {
+  const make = (/** @type {boolean} */ preview) => {
     if (job) return;
     own.film = null;
     follow({ ...message(), preview, keep: own.keep }, preview);
@@ -229,7 +228,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       untracked(() => job || follow({ t: "follow", name: own.name }, false));
   });
 
-  const change = (/** @type {Table[]} */ places) =>
+  const change = (/** @type {FilmPlace[]} */ places) =>
     Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
   /** The keys of the timeline: places that are not left out, or both ends. */
   const keys = () => {
@@ -241,10 +240,10 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
         ease: own.ease,
       }));
     const shown = own.places
-      .map((/** @type {Table} */ place, /** @type {number} */ index) => ({ ...place, index }))
-      .filter((/** @type {Table} */ { index }) => !own.leftOut.includes(index));
+      .map((place, index) => ({ ...place, index }))
+      .filter(({ index }) => !own.leftOut.includes(index));
     return shown.length === own.known.length
-      ? shown.map((/** @type {Table} */ { title, index, ease }, /** @type {number} */ k) => ({
+      ? shown.map(({ title, index, ease }, k) => ({
           title,
           index,
           ease,
@@ -254,22 +253,18 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   };
   const retime = (/** @type {number[]} */ times) => {
     if (own.what !== "places") return lengthen(times[1]);
-    const at = new Map(
-      keys().map((/** @type {Table} */ { index }, /** @type {number} */ k) => [index, times[k]]),
-    );
+    const at = new Map(keys().map(({ index }, k) => [index, times[k]]));
     Object.assign(own, {
       seconds: null,
-      times: own.places.map(
-        (/** @type {any} */ _, /** @type {number} */ index) => at.get(index) ?? 0,
-      ),
+      times: own.places.map((_, index) => at.get(index) ?? 0),
     });
   };
-  const easeTo = (/** @type {number} */ which, /** @type {string} */ ease) => {
+  const easeTo = (/** @type {number} */ which, /** @type {EaseName} */ ease) => {
     const { index } = keys()[which];
     if (own.what === "places") own.places = own.places.with(index, { ...own.places[index], ease });
     else own.ease = ease;
   };
-  const lengthen = (/** @type {any} */ wish) => {
+  const lengthen = (/** @type {number} */ wish) => {
     const seconds = Math.max(0.2, Math.min(1800, wish)),
       end = keys().at(-1)?.at;
     if (own.times && end)
@@ -298,7 +293,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       if (!items.length) notify("There are no bookmarks yet.");
       change([
         ...own.places,
-        ...items.reverse().map((/** @type {Table} */ { title, link, thumbnail }) => ({
+        ...items.reverse().map(({ title, link, thumbnail }) => ({
           id: ++count,
           title: title || "Untitled",
           link,
@@ -344,11 +339,11 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     return html`<div class="stack">
       <ol class="places" aria-label="Places of the film">${own.places.map(
         (
-          /** @type {Table} */ place,
-          /** @type {number} */ index,
+          place,
+          index,
         ) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
         <${Handle} title=${place.title} index=${index} move=${move} />
-        ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
+        ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail ?? ""} />`}
         <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> of another formula: left out</span>`}</span>
         <${Button} label=${`Remove ${place.title}`} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`,
       )}</ol>
@@ -365,13 +360,13 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label="The film" ref=${seen}></video>`;
     return html`${moving}
       ${film.flashes && html`<p class="hint strong">A part flashes more than three times a second, which can cause seizures: choose more seconds, or a lower density.</p>`}
-      ${film.notes.map((/** @type {string} */ note) => html`<p key=${note} class="hint">${note}</p>`)}
+      ${film.notes?.map((note) => html`<p key=${note} class="hint">${note}</p>`)}
       ${
         film.preview
           ? html`<p class="hint">A preview: a quarter of the size, with fewer samples.</p>`
           : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focused}>Download (${bytes(film.bytes)})</a>
           <p class="hint">${film.frames} frames, made in ${duration(film.seconds)}. The server keeps the file for 10 minutes. “fractals film film.toml” makes the same one elsewhere.</p>
-          <${Button} label="Save film.toml" kind="quiet" onClick=${() => download("film.toml", film.toml)} />`
+          <${Button} label="Save film.toml" kind="quiet" onClick=${() => download("film.toml", film.toml ?? "")} />`
       }`;
   }
 
@@ -384,14 +379,14 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     });
     const busy = Boolean(own.told);
     return html`<div class="stack">
-      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(/** @type {any} */ what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
+      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
       <p class="hint">${HINTS[own.what]}</p>
       ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(/** @type {number} */ factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
       ${
         own.ready &&
         html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} depths=${own.depths} put=${retime} ease=${easeTo} tracks=${own.tracks} choices=${choices()} putTracks=${(
-          /** @type {any} */ tracks,
+          tracks,
         ) => {
           own.tracks = tracks;
         }} />`
@@ -445,7 +440,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   }
   return {
     View,
-    add: (/** @type {Table[]} */ items) => {
+    add: (/** @type {FilmPlace[]} */ items) => {
       own.what = "places";
       return items.length ? change(items) : addBookmarks();
     },
@@ -463,17 +458,15 @@ function Handle(
     move,
   },
 ) {
-  const start = (/** @type {Table} */ { currentTarget, pointerId }) => {
-    const list = currentTarget.closest("ol"),
+  const start = (/** @type {PointerEvent} */ { currentTarget, pointerId }) => {
+    const list = /** @type {Element} */ (currentTarget).closest("ol"),
+      rows = () => /** @type {HTMLElement[]} */ ([...(list?.children ?? [])]),
       middle = (/** @type {HTMLElement} */ row) =>
         row.getBoundingClientRect().top + row.offsetHeight / 2;
     let at = index;
-    const drag = (/** @type {any} */ event) => {
+    const drag = (/** @type {PointerEvent} */ event) => {
       if (event.pointerId === pointerId)
-        at = move(
-          at,
-          [...list.children].filter((row, k) => k !== at && middle(row) < event.clientY).length,
-        );
+        at = move(at, rows().filter((row, k) => k !== at && middle(row) < event.clientY).length);
     };
     const end = () => {
       // on the window: rows that change places lose the pointer
@@ -483,9 +476,9 @@ function Handle(
     addEventListener("pointermove", drag);
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end);
   };
-  const key = (/** @type {any} */ event) => {
+  const key = (/** @type {KeyboardEvent} */ event) => {
     const step = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 })[event.key],
-      button = event.currentTarget;
+      button = /** @type {HTMLElement} */ (event.currentTarget);
     if (!step) return;
     event.preventDefault();
     move(index, index + step);

@@ -14,16 +14,16 @@ const SHARES = [
 ];
 
 export function findPanel(
-  /** @type {Table} */ { explorer, notify, julia, ui, close, autopilot, second },
+  /** @type {Context} */ { explorer, notify, julia, ui, close, autopilot, second },
 ) {
   // Progress, what was found, and small pictures of the views of a solid
   const own = observe({
     told: /** @type {Told|null} */ (null),
-    answer: /** @type {Table|null} */ (null),
-    views: /** @type {Table[]} */ ([]),
+    answer: /** @type {Received.Found|null} */ (null),
+    views: /** @type {(Received.Seen & {picture: HTMLCanvasElement})[]} */ ([]),
   });
-  let job = /** @type {Table|null} */ (null);
-  let flight = /** @type {Table|null} */ (null);
+  let job = /** @type {Job|null} */ (null);
+  let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null);
   let flights = 0; // so far
 
   function cancel() {
@@ -33,15 +33,17 @@ export function findPanel(
     return busy;
   }
 
-  async function search(/** @type {Table} */ message, /** @type {string} */ title) {
+  async function search(
+    /** @type {Omit<Asked<Sent.Find>, "t">} */ message,
+    /** @type {string} */ title,
+  ) {
     cancel();
     Object.assign(own, { answer: null, told: { share: null, text: title } });
-    const mine = explorer.job(
-      { t: "find", ...message },
-      (/** @type {Table} */ { t, of, done, what }) => {
-        if (t === "progress") own.told = { share: of ? done / of : null, text: what };
-      },
-    );
+    const mine = explorer.job({ t: "find", ...message }, (told) => {
+      if (told.t !== "progress") return;
+      const { of, done, what } = told;
+      own.told = { share: of ? done / of : null, text: what };
+    });
     job = mine;
     try {
       const answer = await mine.done;
@@ -57,11 +59,11 @@ export function findPanel(
   }
 
   /** Fly to what was found, then open it: exact, and upright. */
-  async function fly(/** @type {Table} */ { center, scene, octaves }) {
+  async function fly(/** @type {Received.Found} */ { center, scene, octaves = null }) {
     if (narrow()) close(); // the sheet would cover the minibrot; a touch still ends the flight
     flights += 1;
     const step = `flight ${flights}`;
-    if (center && Number.isFinite(octaves) && canFly(explorer) && !still()) {
+    if (center && octaves !== null && Number.isFinite(octaves) && canFly(explorer) && !still()) {
       flight = flyTo(explorer, {
         center,
         octaves,
@@ -85,7 +87,7 @@ export function findPanel(
     if (!views.length) return;
     const sheet = drawSheet(
       explorer,
-      { scenes: views.map((/** @type {Table} */ { camera }) => ({ camera })), width: 256 },
+      { scenes: views.map(({ camera }) => ({ camera: camera ?? {} })), width: 256 },
       (index, { picture }) => {
         own.views = [...own.views, { ...views[index], picture }];
       },
@@ -93,13 +95,13 @@ export function findPanel(
     sheet.done.catch(() => {});
   }
 
-  /** Fly to a view of a solid. @param {Table} view */
-  async function flyOver({ camera, way }) {
+  /** Fly to a view of a solid. @param {Received.Seen} view */
+  async function flyOver({ camera, way = [] }) {
     cancel();
     if (narrow()) close();
     flights += 1;
     flight = flyAlong(explorer, {
-      camera,
+      camera: camera ?? {},
       way: still() ? [] : way,
       step: `flight ${flights}`,
       told: (share) => {
@@ -112,18 +114,18 @@ export function findPanel(
   }
 
   const nucleus = () => search({ what: "nucleus" }, "Searching for a minibrot");
-  explorer.addEventListener("selection", (/** @type {any} */ event) => {
+  explorer.addEventListener("selection", (event) => {
     if (ui.open !== "find") return;
     event.preventDefault();
     search({ what: "nucleus", rect: event.detail.rect }, "Searching for a minibrot in the box");
   });
 
   function Facts() {
-    const { period, size, angle } = own.answer ?? /** @type {Table} */ ({});
+    const { period, size, angle } = own.answer ?? /** @type {Partial<Received.Found>} */ ({});
     const lines = [
       ["Period", period?.toLocaleString("en")],
       ["Size, of the whole set", size && decimal(size)],
-      ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`],
+      ["Turned by", typeof angle !== "number" ? null : `${Math.round(angle)}°`],
     ];
     return html`<dl class="facts" aria-live="polite">${lines.filter(([, value]) => value).map(([key, value]) => html`<dt key=${key}>${key}</dt><dd>${value}</dd>`)}</dl>`;
   }
@@ -166,7 +168,7 @@ export function findPanel(
       <${Button} label="Eye of the spiral" title="A Misiurewicz point" kind="quiet" onClick=${() => search({ what: "misiurewicz" }, "Searching for the eye of a spiral")} /></div>
       <p class="hint">The eye of a spiral is a Misiurewicz point: the middle of a spiral that goes on at any depth. The period is that of the largest minibrot in view.</p>
     <//></div>`;
-  const near = (/** @type {any} */ what, /** @type {number[]} */ rect) =>
+  const near = (/** @type {"nucleus"|"misiurewicz"} */ what, /** @type {number[]} */ rect) =>
     search(
       { what, rect },
       what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral",

@@ -27,7 +27,8 @@ const PROGRAM = {
 };
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
-const optionsOf = (/** @type {Table} */ known) =>
+/** @param {Received.FormulaFacts} [known] @returns {OptionOf[]} */
+const optionsOf = (known) =>
   Object.entries(known?.options ?? {}).map(([name, value]) => ({
     name,
     default: value,
@@ -36,11 +37,11 @@ const optionsOf = (/** @type {Table} */ known) =>
   }));
 
 /** The formula that everybody knows comes first. */
-const byFame = (/** @type {Table} */ a, /** @type {Table} */ b) =>
+const byFame = (/** @type {{name: string}} */ a, /** @type {{name: string}} */ b) =>
   Number(b.name === "mandelbrot") - Number(a.name === "mandelbrot");
 
-/** Return a scene's formula as a table. @returns {Table} */
-function tableOf(/** @type {string|Table} */ formula = "mandelbrot") {
+/** Return a scene's formula as a table. @returns {FormulaTable} */
+function tableOf(/** @type {Formula} */ formula = "mandelbrot") {
   if (typeof formula === "object") return formula;
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
@@ -58,9 +59,9 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
   const cards = catalog.formulas
-    .filter((/** @type {Table} */ { name }) => name !== "expression")
+    .filter(({ name }) => name !== "expression")
     .sort(byFame)
-    .map((/** @type {Table} */ { name, title, meaning, values, group }) => {
+    .map(({ name, title, meaning, values, group }) => {
       const [first, ...rest] = /^\p{Lu}/u.test(title) ? title.split(", ") : [words(name), title];
       return {
         name,
@@ -75,42 +76,43 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
   const groups = Map.groupBy(cards, ({ group }) => group);
   // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
   const own = observe({
-    draft: null,
+    draft: /** @type {string|null} */ (null),
     waiting: false,
     failed: "",
-    read: /** @type {Table} */ ({}),
+    read: /** @type {{text?: string, usual?: string, step?: unknown}} */ ({}),
     wanted: "",
   });
   explorer.addEventListener("placed", () =>
     Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }),
   );
-  explorer.addEventListener("message", (/** @type {Table} */ { detail }) => {
+  explorer.addEventListener("message", ({ detail }) => {
     if (detail.kind !== "error" || !own.waiting) return;
     Object.assign(own, { waiting: false, failed: detail.text });
     detail.told = ui.open === "formula";
   });
 
-  /** Return the program of a formula in Fractint's words; of many the first. @param {string} text @returns {Promise<Table|null>} */
+  /** Return the program of a formula in Fractint's words; of many the first. @param {string} text @returns {Promise<FormulaTable|null>} */
   async function fractint(text) {
     const file = new File([text], "formula.frm");
     try {
       const found = await sent(file),
-        { scene, asked } = found.scene ? found : await sent(file, found.entries[0][0]);
-      const usual = asked
-        .map((/** @type {string[]} */ [name, value]) => `${name} is ${value}`)
-        .join(", ");
-      own.read = { text, usual, step: scene.formula.step };
-      return scene.formula;
-    } catch (/** @type {any} */ error) {
+        { scene, asked = [] } = /** @type {Received.Uploaded} */ (
+          found.scene ? found : await sent(file, found.entries?.[0][0])
+        );
+      const usual = asked.map(([name, value]) => `${name} is ${value}`).join(", "),
+        formula = tableOf(scene?.formula);
+      own.read = { text, usual, step: formula.step };
+      return formula;
+    } catch (error) {
       Object.assign(own, { waiting: false, failed: error.message });
       return null;
     }
   }
 
-  function Own(/** @type {{now: Table}} */ { now }) {
+  function Own(/** @type {{now: FormulaTable}} */ { now }) {
     const program = now.name === "program",
       read = program && own.read.step === now.step ? own.read : {};
-    const text = own.draft ?? (program ? read.text : now.step) ?? "z**2 + c";
+    const text = String(own.draft ?? (program ? read.text : now.step) ?? "z**2 + c");
     const draw = async (/** @type {Event} */ event) => {
       event.preventDefault();
       if (!text.trim()) return;
@@ -125,7 +127,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         /** @type {string} */ id,
       ) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
         aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(
-          /** @type {Table} */ { target },
+          /** @type {FieldEvent} */ { target },
         ) => {
           own.draft = target.value;
         }} onKeyDown=${typed}></textarea>`} />
@@ -136,29 +138,31 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
   }
 
   /** The formula of an image of points: transforms, or parameters. */
-  function Points(/** @type {{now: Table, known: Table}} */ { now, known }) {
+  function Points(
+    /** @type {{now: FormulaTable, known?: Received.FormulaFacts}} */ { now, known },
+  ) {
     const { scatter = {}, light = {} } = explorer.scene,
       solid = explorer.placed.space,
-      put = (/** @type {Table} */ changes, step = "") =>
+      put = (/** @type {object} */ changes, step = "") =>
         explorer.change({ formula: { ...now, ...changes } }, step);
     const options = known?.tables
       ? []
       : optionsOf(known).filter(({ type }) => !solid || type === "text");
     const knob = (
-      /** @type {Table} */ { name, value, least, most, whole, meaning },
+      /** @type {Received.Knob} */ { name, value, least, most, whole, meaning },
     ) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
-      whole=${whole} hint=${meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
-    const field = (/** @type {Table} */ option) => {
-      const { name, default: usual } = option,
-        value = now[name] ?? usual,
-        reach = Math.max(1, Math.abs(usual));
+      whole=${whole} hint=${meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+    const field = (/** @type {OptionOf} */ option) => {
+      const { name, default: usual } = option;
+      const value = now[name] ?? usual;
       if (typeof usual === "boolean")
-        return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
-      if (typeof usual !== "number" || known.whole.includes(name))
-        return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
+        return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {unknown} */ given) => put({ [name]: given })} />`;
+      if (typeof usual !== "number" || typeof value !== "number" || known?.whole.includes(name))
+        return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {unknown} */ given) => put({ [name]: given })} />`;
+      const reach = Math.max(1, Math.abs(usual));
       const [least, most] =
         name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
-      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     };
     return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
       ${
@@ -174,14 +178,20 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
   }
 
   /** A slider for each parameter of a formula that the user wrote: another value compiles nothing. */
-  function Parameters(/** @type {{now: Table}} */ { now }) {
-    const slider = (/** @type {Table} */ { name, text, part, value }) => {
+  function Parameters(/** @type {{now: FormulaTable}} */ { now }) {
+    const slider = (
+      /** @type {ReturnType<typeof parametersOf>[number]} */ { name, text, part, value },
+    ) => {
       const reach = Math.max(2, 2 ** Math.ceil(Math.log2(Math.abs(value)))),
-        power = new RegExp(`(\\*\\*|\\^)\\s*-?\\s*${name}\\b`).test(now.step),
+        power = new RegExp(`(\\*\\*|\\^)\\s*-?\\s*${name}\\b`).test(String(now.step)),
         put = (/** @type {number} */ given, /** @type {string} */ step) =>
           explorer.change(
             {
-              formula: { ...now, [name]: part === null ? given : now[name].with(part, given) },
+              formula: {
+                ...now,
+                [name]:
+                  part === null ? given : /** @type {number[]} */ (now[name]).with(part, given),
+              },
             },
             step,
           );
@@ -193,15 +203,16 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
   }
 
   /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
-  function Formulas(/** @type {{now: Table}} */ { now }) {
+  function Formulas(/** @type {{now: FormulaTable}} */ { now }) {
     const wanted = own.wanted.toLowerCase().split(/\s+/),
-      fits = (/** @type {Table} */ { found }) => wanted.every((word) => found.includes(word));
-    const choose = (/** @type {Table} */ { name, values }) =>
+      fits = (/** @type {{found: string}} */ { found }) =>
+        wanted.every((word) => found.includes(word));
+    const choose = (/** @type {{name: string, values: boolean}} */ { name, values }) =>
       values === explorer.placed?.values
         ? explorer.changeFormula(name)
         : explorer.open({ formula: name });
     return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(
-      /** @type {Table} */ { target },
+      /** @type {FieldEvent} */ { target },
     ) => {
       own.wanted = target.value;
     }} />
@@ -222,7 +233,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
 
   function View() {
     const now = tableOf(explorer.scene?.formula),
-      known = catalog.formulas.find((/** @type {Table} */ { name }) => name === now.name);
+      known = catalog.formulas.find(({ name }) => name === now.name);
     const options = now.name === "expression" ? [] : optionsOf(known);
     const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
@@ -240,7 +251,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         options.length > 0 &&
         html`<${Section} title="Options"><p class="hint">${known?.meaning}</p>${options.map(
           (option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
-        value=${now[option.name] ?? option.default} put=${(/** @type {any} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`,
+        value=${now[option.name] ?? option.default} put=${(/** @type {unknown} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`,
         )}<//>`
       }
       <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;

@@ -36,7 +36,7 @@ const Key = (/** @type {{keys: string}} */ { keys }) =>
 const shown = (/** @type {string[]} */ keys) => keys.slice(0, keys[0].includes("+", 1) ? 1 : 2);
 
 const Group = (/** @type {{title: string, lines: any[]}} */ { title, lines }) =>
-  html`<section><h3>${title}</h3><dl class="keys-list">${lines.map((/** @type {any[]} */ [names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
+  html`<section><h3>${title}</h3><dl class="keys-list">${lines.map(([names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
 
 export function helpPanel(/** @type {Context} */ { explorer, open }) {
   function View() {

@@ -2,7 +2,7 @@
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
 import { addCommands, TEXT } from "../keys.js";
 import { kept, observe, SECOND } from "../state.js";
-import { Button, Icon, narrow } from "../ui.js";
+import { Button, captured, Icon, narrow } from "../ui.js";
 import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
 import { Edge } from "./edge.js";
@@ -16,15 +16,20 @@ import { StatusLine } from "./status.js";
 
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
  * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
+/** @typedef {{id: string, title: string, key: string, load: () => Promise<(context: Context) => Panel>, main?: boolean, wide?: boolean,
+ *   aside?: boolean}} Offered */
+/** @type {Offered} */
+const GALLERY = {
+  id: "gallery",
+  title: "Gallery",
+  key: "g",
+  load: async () => galleryPanel,
+  main: true,
+  wide: true,
+};
+/** @type {Offered[]} */
 const PANELS = [
-  {
-    id: "gallery",
-    title: "Gallery",
-    key: "g",
-    load: async () => galleryPanel,
-    main: true,
-    wide: true,
-  },
+  GALLERY,
   {
     id: "color",
     title: "Color",
@@ -107,8 +112,8 @@ const PANELS = [
     aside: true,
   },
 ];
-/** @param {string} id @returns {Table} */
-const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? {};
+/** @param {string} id */
+const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? GALLERY;
 const CORNER = [
   ["undo", "Undo", "Ctrl+Z"],
   ["redo", "Redo", "Ctrl+Y"],
@@ -132,16 +137,18 @@ const HIDDEN = "hidden"; // of the message that tells how bars come back
 export function mountPanels(explorer) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")),
     root = /** @type {HTMLElement} */ (document.getElementById("ui"));
-  const ui = observe({
-    open: "",
-    unfolded: false,
-    bare: false,
-    messages: /** @type {Table[]} */ ([]),
-    dragged: false,
-    over: /** @type {Table|null} */ (null),
-    second: /** @type {Table|null} */ (null),
-    explain: /** @type {Table|null} */ (null),
-  });
+  const ui = observe(
+    /** @type {Ui} */ ({
+      open: "",
+      unfolded: false,
+      bare: false,
+      messages: [],
+      dragged: false,
+      over: null,
+      second: null,
+      explain: null,
+    }),
+  );
   const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }),
     autopilot = autopilotTool({ explorer, notify, ui });
@@ -161,7 +168,7 @@ export function mountPanels(explorer) {
     second,
   };
   const menu = pointMenu(context);
-  const built = new Map(); // what a panel keeps while it is closed
+  const built = /** @type {Map<string, Panel>} */ (new Map()); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
   let wanted = /** @type {object|null} */ (null); // the newest call of `open`
 
@@ -169,7 +176,7 @@ export function mountPanels(explorer) {
   async function offered(/** @type {string} */ id) {
     if (!explorer.catalog)
       await new Promise((resolve) => {
-        explorer.addEventListener("catalog", resolve, { once: true });
+        explorer.addEventListener("catalog", () => resolve(undefined), { once: true });
       });
     if (!built.has(id)) {
       const build = await panelOf(id)
@@ -201,7 +208,7 @@ export function mountPanels(explorer) {
     else notify("The server does not answer: the second view was not loaded.", "error");
   }
 
-  let help = /** @type {Promise<Table|null>|null} */ (null); // about what is pointed at
+  let help = /** @type {Promise<Ui["explain"]>|null} */ (null); // about what is pointed at
   const explainer = () =>
     (help ??= import("./explain.js").then(
       (file) => (ui.explain = file.explainTool(context)),
@@ -264,7 +271,7 @@ export function mountPanels(explorer) {
     setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
   // `told`, once all have heard of it: a panel shows it already.
-  explorer.addEventListener("message", (/** @type {any} */ { detail }) =>
+  explorer.addEventListener("message", ({ detail }) =>
     queueMicrotask(() => detail.told || notify(detail.text, detail.kind, detail)),
   );
   effect(() => {
@@ -282,7 +289,7 @@ export function mountPanels(explorer) {
   });
 
   async function upload(/** @type {File} */ file) {
-    (await offered("file"))?.take(file);
+    (await offered("file"))?.take?.(file);
   }
 
   function Bar() {
@@ -306,7 +313,7 @@ export function mountPanels(explorer) {
     html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(
       ([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
     kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)}
-    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => /** @type {any} */ (explorer)[name]() }} />`,
+    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => explorer[/** @type {"undo"|"redo"|"home"} */ (name)]() }} />`,
     )}</div>`;
 
   /** Buttons for whom has neither wheel nor keys; the compass is there while the picture is turned. */
@@ -327,10 +334,10 @@ export function mountPanels(explorer) {
   }
 
   function Panel(/** @type {{id: string, title: string, wide?: boolean}} */ { id, title, wide }) {
-    const { View, Actions, shown, hidden } = built.get(id);
-    let head = /** @type {any} */ (null);
+    const { View, Actions, shown, hidden } = /** @type {Panel} */ (built.get(id));
+    let head = /** @type {HTMLElement} */ (root);
     useLayoutEffect(() => {
-      if (focusing) head.querySelector("h2").focus({ preventScroll: true });
+      if (focusing) head.querySelector("h2")?.focus({ preventScroll: true });
     }, []);
     useEffect(() => {
       shown?.();
@@ -361,7 +368,7 @@ export function mountPanels(explorer) {
       };
     }, []);
     return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
-      <header ref=${(/** @type {any} */ made) => {
+      <header ref=${(/** @type {HTMLElement} */ made) => {
         head = made;
       }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
         <${Button} label="Explain the controls" symbol="help" bare kind="quiet" title="Explain the controls (F1)" aria-pressed=${String(Boolean(ui.explain?.on()))} onClick=${explain} /><${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
@@ -442,7 +449,7 @@ export function mountPanels(explorer) {
     group: "Find",
     title: "Fly to the minibrot in view",
     keys: ["n"],
-    run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()),
+    run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus?.()),
   });
   hideBars(context, bars);
   startPage(context);
@@ -468,13 +475,13 @@ export function mountPanels(explorer) {
 
 /** A tap hides the bars or closes the panel; a tap or a click shows the bars; on a full screen they hide while the pointer rests. */
 function hideBars(
-  /** @type {Table} */ { explorer, ui, close, notify },
+  /** @type {Context} */ { explorer, ui, close, notify },
   /** @type {(shown: boolean) => boolean} */ bars,
 ) {
   let waiting = 0,
     resting = 0,
     rested = false;
-  explorer.addEventListener("tap", (/** @type {any} */ { detail }) => {
+  explorer.addEventListener("tap", ({ detail }) => {
     const second = waiting;
     clearTimeout(waiting);
     waiting = 0;
@@ -509,7 +516,7 @@ function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
   if (location.hash) return;
   explorer.addEventListener(
     "welcome",
-    (/** @type {Table} */ { detail }) => {
+    ({ detail }) => {
       if (!detail.gallery) return;
       open("gallery");
       explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
@@ -527,30 +534,38 @@ function favorites(/** @type {Context} */ { explorer, notify }) {
     hidden: index > 0,
     keys: [key],
     run: () => {
-      const palette = kept.get("favourites", [])[index];
+      const palette = kept.get("favourites", /** @type {string[]} */ ([]))[index];
       if (palette) explorer.paint({ ...explorer.scene.color, palette });
       else notify("Mark a palette with its star in the color panel first.");
     },
   }));
 }
 
+let from = /** @type {number|null} */ (null); // where the drag of a panel's head has begun
+
 /** Return the listeners of a panel's head: on a phone it is dragged down to close it. */
 function swipe(/** @type {() => boolean} */ close) {
-  const end = (/** @type {Table} */ { currentTarget: head, clientY }) => {
-    const far = clientY - (head.from ?? clientY) > 80;
-    head.from = undefined;
-    head.parentNode.style.transform = "";
+  const slide = (
+    /** @type {PointerEvent} */ { currentTarget },
+    /** @type {string} */ transform,
+  ) => {
+    const head = /** @type {HTMLElement} */ (currentTarget);
+    /** @type {HTMLElement} */ (head.parentNode).style.transform = transform;
+  };
+  const end = (/** @type {PointerEvent} */ event) => {
+    const far = from !== null && event.clientY - from > 80;
+    from = null;
+    slide(event, "");
     if (far) close();
   };
   return {
-    onPointerDown: (/** @type {any} */ event) => {
-      if (event.target.closest("button, input") || !narrow()) return;
-      event.currentTarget.from = event.clientY;
-      event.currentTarget.setPointerCapture(event.pointerId);
+    onPointerDown: (/** @type {PointerEvent} */ event) => {
+      if (/** @type {Element} */ (event.target).closest("button, input") || !narrow()) return;
+      from = event.clientY;
+      captured(event);
     },
-    onPointerMove: (/** @type {Table} */ { currentTarget: head, clientY }) => {
-      if (head.from !== undefined)
-        head.parentNode.style.transform = `translateY(${Math.max(0, clientY - head.from)}px)`;
+    onPointerMove: (/** @type {PointerEvent} */ event) => {
+      if (from !== null) slide(event, `translateY(${Math.max(0, event.clientY - from)}px)`);
     },
     onPointerUp: end,
     onPointerCancel: end,
@@ -596,7 +611,7 @@ function paste(/** @type {Context} */ { explorer, notify, upload }) {
 }
 
 /** Take a file that is dropped anywhere. */
-function drop(/** @type {Table} */ ui, /** @type {any} */ take) {
+function drop(/** @type {Ui} */ ui, /** @type {(file: File) => unknown} */ take) {
   let depth = 0;
   const files = (/** @type {DragEvent} */ event) =>
     [...(event.dataTransfer?.types ?? [])].includes("Files");

@@ -11,7 +11,7 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
   const own = observe({
     full: false,
     point: /** @type {{x: number, y: number}|null} */ (null),
-    told: /** @type {Table|null} */ (null),
+    told: /** @type {Received.Picked|null} */ (null),
   }); // `point`: in device pixels; null: the middle
   let busy = false;
   const pointed = () => {
@@ -60,19 +60,19 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       rotation,
     },
   ) {
-    /** @type {[string, string, (text: string) => Read, (value: any) => any][]} */
+    /** @type {[string, string, (text: string) => Read, (value: any) => Parameters<typeof explorer.place>[0]][]} */
     const fields = [
       [
         "Center, real part",
         x,
         PLACE.center,
-        (value) => (/** @type {Table} */ asked) => ({ center: [value, asked.center[1]] }),
+        (value) => (asked) => ({ center: [value, asked.center?.[1] ?? y] }),
       ],
       [
         "Center, imaginary part",
         y,
         PLACE.center,
-        (value) => (/** @type {Table} */ asked) => ({ center: [asked.center[0], value] }),
+        (value) => (asked) => ({ center: [asked.center?.[0] ?? x, value] }),
       ],
       ["Zoom", zoom, PLACE.zoom, (value) => ({ zoom: value })],
       ["Picture width", width, PLACE.width, (value) => ({ width: value })],
@@ -80,18 +80,18 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
     ];
     return html`${fields.map(
       ([label, text, read, view]) => html`<${Row} key=${label} label=${label}
-      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${text} read=${read} put=${(/** @type {any} */ value) => explorer.place(view(value))} />`} />`,
+      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${text} read=${read} put=${(/** @type {string|number} */ value) => explorer.place(view(value))} />`} />`,
     )}
       <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
   }
 
   /** Fields: where the camera of a solid stands, and at which point it looks. */
-  function Camera(/** @type {{space: Table}} */ { space }) {
-    const field = (/** @type {string} */ label, /** @type {string} */ name) =>
+  function Camera(/** @type {{space: Received.Space}} */ { space }) {
+    const field = (/** @type {string} */ label, /** @type {"position"|"target"} */ name) =>
       html`<${Row} label=${label} control=${(
         /** @type {string} */ id,
       ) => html`<${TextField} id=${id} class="mono"
-      value=${space[name].map((/** @type {number} */ part) => Number(part.toPrecision(7))).join(", ")} read=${pointField} put=${(
+      value=${space[name].map((part) => Number(part.toPrecision(7))).join(", ")} read=${pointField} put=${(
         /** @type {number[]} */ numbers,
       ) => explorer.changeIn("camera", { [name]: numbers })} />`} />`;
     return html`${field("Position", "position")}${field("Looks at", "target")}`;
@@ -110,14 +110,14 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       value,
       distance,
       period,
-    } = own.told ?? /** @type {Table} */ ({});
+    } = own.told ?? /** @type {Partial<Received.Picked>} */ ({});
     const facts = {
       Count: inside ? "does not escape" : count?.toLocaleString("en"),
       Value: value === null || value === undefined ? null : Number(value).toPrecision(8),
       Distance: distance,
       Period: period?.toLocaleString("en"),
     };
-    if (explorer.placed?.camera)
+    if (explorer.placed?.space)
       return html`<div><${Section} title="Place of the camera"><${Camera} space=${explorer.placed.space} /><//></div>`;
     return html`<div>
       ${

@@ -14,9 +14,9 @@ export function juliaTool(
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
   const own = observe({
     mode: "",
-    picture: /** @type {Table|null} */ (null),
+    picture: /** @type {HTMLCanvasElement|null} */ (null),
     place: {},
-    map: /** @type {Table|null} */ (null),
+    map: /** @type {Scene|null} */ (null),
   });
   let pointer = /** @type {number[]|null} */ (null); // device pixels
   let finger = /** @type {number|null} */ (null); // the id of the touch that is down
@@ -25,7 +25,7 @@ export function juliaTool(
     if (!own.mode || !pointer || explorer.placed?.julia || !explorer.placed?.values) return;
     const at = pointer.map((value) => Math.round(value * 16));
     if (ui.second?.show(at, "gesture preview")) return;
-    explorer.julia({ at, size: SIZE }, (/** @type {any} */ preview) => {
+    explorer.julia({ at, size: SIZE }, (preview) => {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
     // Where the point is in the window: above an open sheet the canvas is moved.
@@ -50,7 +50,7 @@ export function juliaTool(
     show();
   };
   const stop = () => Object.assign(own, { mode: "", picture: null });
-  explorer.addEventListener("pointer", (/** @type {Table} */ { detail }) => {
+  explorer.addEventListener("pointer", ({ detail }) => {
     pointer = detail ? [detail.x, detail.y] : null;
     show();
   });
@@ -58,10 +58,10 @@ export function juliaTool(
   /** Go into the Julia set of a point, in sixteenths of a pixel: by default the pointer's, or the middle. */
   const enter = (at = pointer?.map((value) => Math.round(value * 16)) ?? middle()) => {
     if (!explorer.placed || explorer.placed.julia) return;
-    const { center, width, rotation, frame } = explorer.placed;
+    const { center, width, rotation } = explorer.placed;
     own.map = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
     stop();
-    explorer.open({ julia: { frame, at } });
+    explorer.open({ julia: { at } });
   };
   const cancel = () => own.mode === "touched" && (stop(), true);
   const leave = () => {
@@ -109,7 +109,7 @@ export function juliaTool(
 
   function View() {
     const touched = own.mode === "touched",
-      done = (/** @type {PointerEvent} */ event) => (event.stopPropagation(), stop());
+      done = (/** @type {MouseEvent} */ event) => (event.stopPropagation(), stop());
     return html`${
       own.picture &&
       html`<figure class=${`julia glass${touched ? " touched" : ""}`} style=${own.place} onClick=${() => enter()}><${Drawn} picture=${own.picture} />

@@ -6,7 +6,6 @@ import { Button } from "../ui.js";
 
 const PAGES = `${REPOSITORY}/blob/main/lessons/README.md`;
 
-/** @typedef {{explorer: import("../explorer.js").Explorer, julia: Table, second: (where?: number[]) => Promise<void>, open: (id: string, options?: Table) => Promise<Table>}} Context */
 /** @type {{title: string, text: string, show: [string, (context: Context) => void][]}[]} */
 const LESSONS = [
   {
@@ -34,7 +33,7 @@ const LESSONS = [
     text: "Each view of the border contains small copies of the set. In the middle of a copy z returns to 0 after some steps: that number is the period of the copy. The key N flies to a copy in the view.",
     show: [
       ["Show a copy", ({ explorer }) => explorer.open({ gallery: "minibrot" }, "", { aim: true })],
-      ["Fly to the next", ({ open }) => void open("find").then((panel) => panel?.nucleus())],
+      ["Fly to the next", ({ open }) => void open("find").then((panel) => panel?.nucleus?.())],
     ],
   },
   {
@@ -70,11 +69,11 @@ const LESSONS = [
   },
 ];
 
-export function lessonsPanel(/** @type {any} */ context) {
+export function lessonsPanel(/** @type {Context} */ context) {
   function View() {
     const at = Math.min(kept.get("lesson", 0), LESSONS.length - 1),
       { title, text, show } = LESSONS[at];
-    const go = (/** @type {any} */ by) => () => kept.set("lesson", at + by);
+    const go = (/** @type {number} */ by) => () => kept.set("lesson", at + by);
     return html`<div class="stack"><p class="faint">${at + 1} of ${LESSONS.length}</p><h3 aria-live="polite">${title}</h3><p>${text}</p>
       ${show.map(([label, run], index) => html`<${Button} key=${label} label=${label} kind=${index ? "wide-button" : "primary wide-button"} onClick=${() => run(context)} />`)}
       <div class="line"><${Button} label="Back" kind="quiet" disabled=${at === 0} onClick=${go(-1)} /><span class="grow"></span>

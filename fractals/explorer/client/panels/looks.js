@@ -5,12 +5,12 @@ import { mixed } from "./stops.js";
 const FLAT = 5; // colors of a poster
 const EDGE = 0.0005; // of the palette, between two flat colors
 
-const SLOPES = { coloring: "slopes", palette: "auto", blend: "soft_light" };
-const INK = { coloring: "distance", palette: "ink", blend: "multiply" };
+const SLOPES = /** @type {Paint} */ ({ coloring: "slopes", palette: "auto", blend: "soft_light" });
+const INK = /** @type {Paint} */ ({ coloring: "distance", palette: "ink", blend: "multiply" });
 
-/** Return a palette of few flat colors out of another one. @param {any} table @param {number} [count] */
+/** Return a palette of few flat colors out of another one. @param {StopTable} table @param {number} [count] */
 export function flat(table, count = FLAT) {
-  const stops = [];
+  const stops = /** @type {Stop[]} */ ([]);
   for (let k = 0; k < count; k++) {
     const color = mixed(table, (k + 0.5) / count);
     stops.push(
@@ -23,10 +23,10 @@ export function flat(table, count = FLAT) {
 
 const round = (/** @type {number} */ place) => Math.round(1e5 * place) / 1e5;
 
-/** Return the looks of a table of colors: {id, title, change}. @param {Table} color @param {Table} catalog */
+/** Return the looks of a table of colors: {id, title, change}. @param {Color} color @param {Received.Catalog} catalog */
 export function looksOf(color, catalog) {
   const { layers: _, ...base } = color,
-    looks = [
+    looks = /** @type {[string, string, Paint[]][]} */ ([
       ["plain", "Plain", []],
       ["light", "Light", [{ ...SLOPES, opacity: 0.95 }]],
       ["relief", "Relief", [{ ...SLOPES, blend: "overlay", opacity: 0.7 }]],
@@ -39,7 +39,7 @@ export function looksOf(color, catalog) {
           { ...INK, opacity: 0.5 },
         ],
       ],
-    ].map(([id, title, layers]) => ({ id, title, change: { color: { ...base, layers } } }));
+    ]).map(([id, title, layers]) => ({ id, title, change: { color: { ...base, layers } } }));
   const palette = flat(tableOf(shownPalette(color, catalog), catalog));
   return [
     ...looks,

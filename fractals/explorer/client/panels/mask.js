@@ -12,14 +12,14 @@ const TINT = [255, 40, 60],
 /** The state of the brush: whether a mask is painted, the mask, and `put`, which takes it. */
 export const makeBrush = () =>
   observe(
-    {
+    /** @type {Brushed} */ ({
       on: false,
-      mask: /** @type {Table|null} */ (null),
+      mask: null,
       size: 0.12,
       soft: 0.5,
       shows: false,
-      put: (/** @type {any} */ _mask) => {},
-    },
+      put: () => {},
+    }),
     "on",
     "mask",
     "size",
@@ -35,7 +35,7 @@ function viewOf({ placed: { center, width, rotation }, scene: { view = {} } }) {
 
 const isHere = (
   /** @type {import("../explorer.js").Explorer} */ explorer,
-  /** @type {Table} */ { center, width, rotation = 0 },
+  /** @type {Place} */ { center, width, rotation = 0 },
 ) => {
   const here = viewOf(explorer);
   return (
@@ -65,12 +65,12 @@ function drawn(bitmap, most = LARGEST) {
   return canvas;
 }
 
-/** Buttons that give a layer or a group a mask. @param {{explorer: import("../explorer.js").Explorer, brush: Table, notify: any,
- * mask: Table|string|undefined, put: (mask: Table|null) => void}} options */
+/** Buttons that give a layer or a group a mask. @param {{explorer: import("../explorer.js").Explorer, brush: Brushed, notify: Notify,
+ * mask: PictureMask|string|null|undefined, put: (mask: PictureMask|null) => void}} options */
 export function Mask({ explorer, brush, notify, mask: given, put: change }) {
   const mask = typeof given === "string" ? { picture: given } : (given ?? null);
   const painting = brush.on;
-  const put = (brush.put = (/** @type {Table|null} */ now) => {
+  const put = (brush.put = (/** @type {PictureMask|null} */ now) => {
     // each stroke is a step of undo
     explorer.endStep();
     change(now);
@@ -126,7 +126,7 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
       html`<${Segments} label="The brush" choices=${[
         ["hide", "Hides"],
         ["show", "Shows"],
-      ]} value=${brush.shows ? "show" : "hide"} put=${(/** @type {any} */ way) => {
+      ]} value=${brush.shows ? "show" : "hide"} put=${(way) => {
         brush.shows = way === "show";
       }} />
       <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(
@@ -143,7 +143,7 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
     }</div>`;
 }
 
-/** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Table}} options */
+/** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Brushed}} options */
 export function Brush({ explorer, brush }) {
   const shown = useRef(/** @type {HTMLCanvasElement|null} */ (null)),
     own = useRef(/** @type {HTMLCanvasElement|null} */ (null));
@@ -214,8 +214,8 @@ export function Brush({ explorer, brush }) {
     };
   }, [on, picture]);
   if (!on) return null;
-  const place = (/** @type {Table} */ { clientX, clientY, currentTarget }) => {
-    const box = currentTarget.getBoundingClientRect(),
+  const place = (/** @type {PointerEvent} */ { clientX, clientY, currentTarget }) => {
+    const box = /** @type {Element} */ (currentTarget).getBoundingClientRect(),
       { width, height } = /** @type {HTMLCanvasElement} */ (own.current);
     return [
       ((clientX - box.left) / box.width) * width,

@@ -7,30 +7,28 @@ const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spi
 const SIZE = [236, 376]; // CSS pixels, about
 
 export function pointMenu(
-  /** @type {Table} */ { explorer, notify, open, julia, canvas, second, space },
+  /** @type {Context} */ { explorer, notify, open, julia, canvas, second, space },
 ) {
-  const own = observe({ shown: /** @type {Table|null} */ (null) }); // {at, x, y}
+  const own = observe({ shown: /** @type {{at: number[], x: number, y: number}|null} */ (null) });
   const close = () => {
     if (!own.shown) return false;
     own.shown = null;
     canvas.focus({ preventScroll: true });
     return true;
   };
-  explorer.addEventListener("menu", (/** @type {Table} */ { detail }) => {
+  explorer.addEventListener("menu", ({ detail }) => {
     own.shown = detail;
   });
   explorer.addEventListener("gesture", () => {
     own.shown = null;
   });
 
-  const around = (/** @type {any[]} */ [x, y]) => {
+  const around = (/** @type {number[]} */ [x, y]) => {
     const reach = Math.round(16 * AROUND * Math.min(...explorer.size));
     return [x - reach, y - reach, x + reach, y + reach];
   };
-  const find = (/** @type {any} */ what) => (/** @type {number[]} */ at) =>
-    open("find", { focus: false }).then((/** @type {Table} */ panel) =>
-      panel?.near(what, around(at)),
-    );
+  const find = (/** @type {"nucleus"|"misiurewicz"} */ what) => (/** @type {number[]} */ at) =>
+    open("find", { focus: false }).then((panel) => panel?.near?.(what, around(at)));
   const center = (/** @type {number[]} */ at) =>
     explorer.move({
       by: explorer.seen.middle.map(
@@ -61,14 +59,17 @@ export function pointMenu(
   ];
 
   function Menu(/** @type {{at: number[], x: number, y: number}} */ { at, x, y }) {
-    let made = /** @type {any} */ (null);
-    useLayoutEffect(() => made.querySelector("button").focus({ preventScroll: true }), [x, y]);
-    const step = (/** @type {any} */ event) => {
+    let made = /** @type {HTMLElement|null} */ (null);
+    useLayoutEffect(() => made?.querySelector("button")?.focus({ preventScroll: true }), [x, y]);
+    const step = (/** @type {KeyboardEvent} */ event) => {
       const by = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1 })[event.key];
       if (!by) return;
       event.preventDefault();
-      const all = [...event.currentTarget.children];
-      all.at((all.indexOf(document.activeElement) + by) % all.length).focus();
+      const all = /** @type {(Element|null)[]} */ ([
+        .../** @type {Element} */ (event.currentTarget).children,
+      ]);
+      const next = all.at((all.indexOf(document.activeElement) + by) % all.length);
+      /** @type {HTMLElement} */ (next).focus();
     };
     const style = {
       left: `${Math.max(8, Math.min(x, innerWidth - SIZE[0]))}px`,

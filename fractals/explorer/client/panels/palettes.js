@@ -9,27 +9,30 @@ export const FAVORITE_KEYS = ["F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
 
 const FEW = 10; // palettes that are shown until all are asked for
 const own = observe({ all: false });
-let under = /** @type {string|Table|null} */ (null); // the palette that the mouse points at
+let under = /** @type {Palette|null} */ (null); // the palette that the mouse points at
 
 /** Show a palette on the picture while the mouse points at it. A strip that appears under a mouse at rest is not meant.
- * @param {(palette: string|Table|null) => void} peek */
-const pointed = (peek, /** @type {string|Table} */ palette) => ({
+ */
+const pointed = (
+  /** @type {(palette: Palette|null) => void} */ peek,
+  /** @type {Palette} */ palette,
+) => ({
   onPointerEnter: () => {
     under = null;
   },
-  onPointerMove: (/** @type {Table} */ { pointerType }) => {
+  onPointerMove: (/** @type {PointerEvent} */ { pointerType }) => {
     if (pointerType === "mouse" && under !== palette) peek((under = palette));
   },
   onPointerLeave: () => peek(null),
   onBlur: () => peek(null),
 });
 
-/** @param {{catalog: Table, chosen: string|Table, choose: (name: string) => void, peek: (palette: string|Table|null) => void}} options */
+/** @param {{catalog: Received.Catalog, chosen: Palette, choose: (name: string) => void, peek: (palette: Palette|null) => void}} options */
 export function Palettes({ catalog, chosen, choose, peek }) {
-  const favorites = kept.get("favourites", []);
-  const rank = (/** @type {Table} */ { name }) => favorites.indexOf(name) + 1 || 1000;
+  const favorites = kept.get("favourites", /** @type {string[]} */ ([]));
+  const rank = (/** @type {{name: string}} */ { name }) => favorites.indexOf(name) + 1 || 1000;
   const mark = (/** @type {string} */ name) => {
-    const others = favorites.filter((/** @type {any} */ other) => other !== name);
+    const others = favorites.filter((other) => other !== name);
     kept.set(
       "favourites",
       favorites.includes(name) ? others : [...others, name].slice(-FAVORITE_KEYS.length),
@@ -53,43 +56,44 @@ export function Palettes({ catalog, chosen, choose, peek }) {
   }} />`;
 }
 
-const same = (/** @type {any} */ one, /** @type {any} */ other, /** @type {Table} */ catalog) =>
+const same = (
+  /** @type {Palette} */ one,
+  /** @type {Palette} */ other,
+  /** @type {Received.Catalog} */ catalog,
+) =>
   typeof other === "object" &&
   JSON.stringify(tableOf(one, catalog)) === JSON.stringify(tableOf(other, catalog));
 
 /** The user's own palettes: the one that is shown can be kept under a name.
- * @param {{catalog: Table, chosen: string|Table, choose: (palette: Table) => void, peek: (palette: string|Table|null) => void}} options */
+ * @param {{catalog: Received.Catalog, chosen: Palette, choose: (palette: PaletteTable) => void, peek: (palette: Palette|null) => void}} options */
 export function OwnPalettes({ catalog, chosen, choose, peek }) {
-  const mine = kept.get("palettes", []),
-    known = mine.some((/** @type {string|Table} */ palette) => same(palette, chosen, catalog));
+  const mine = kept.get("palettes", /** @type {PaletteTable[]} */ ([])),
+    known = mine.some((palette) => same(palette, chosen, catalog));
   const keep = (/** @type {string} */ title) => {
     if (!title.trim()) return;
     const palette = { title: title.trim().slice(0, 100), ...tableOf(chosen, catalog) };
-    kept.set("palettes", [
-      ...mine.filter((/** @type {Table} */ each) => each.title !== palette.title),
-      palette,
-    ]);
+    kept.set("palettes", [...mine.filter((each) => each.title !== palette.title), palette]);
     choose(palette);
   };
   return html`${typeof chosen === "object" && !known && html`<${TextField} aria-label="Keep this palette as" placeholder="Name it to keep it" maxlength="100" value="" put=${keep} />`}
     ${
       mine.length > 0 &&
       html`<ul class="palettes own" aria-label="My palettes">${mine.map(
-        (/** @type {Table} */ palette) => html`<li key=${palette.title} class="palette">
+        (palette) => html`<li key=${palette.title} class="palette">
       <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)} ...${pointed(peek, palette)}>
         <span class="strip" style=${{ background: gradient(palette, catalog) }}></span><span class="caption">${palette.title}</span></button>
       <span class="line tight end"><${Button} label=${`Save ${palette.title} as a file`} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
         <${Button} label=${`Remove ${palette.title}`} symbol="trash" bare kind="quiet" onClick=${() =>
           kept.set(
             "palettes",
-            mine.filter((/** @type {Table} */ each) => each !== palette),
+            mine.filter((each) => each !== palette),
           )} /></span></li>`,
       )}</ul>`
     }`;
 }
 
 /** Return the text of a palette's file, which `fractals render --palette` and *Import* read. */
-export const toml = (/** @type {string|Table} */ palette) =>
+export const toml = (/** @type {Palette} */ palette) =>
   Object.entries(palette)
     .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
     .join("");

@@ -5,7 +5,7 @@ import { Button, Card, Section, Still } from "../ui.js";
 const STILL = 128; // pixels of the picture of now
 
 export function pastPanel(
-  /** @type {Table} */ { explorer, past: { beside, hold, keep, remove, snapshots } },
+  /** @type {Context} */ { explorer, past: { beside, hold, keep, remove, snapshots } },
 ) {
   function Steps() {
     const { back, forth } = explorer.steps,
@@ -27,7 +27,7 @@ export function pastPanel(
       <${Button} label="Keep a snapshot" symbol="plus" kind="primary wide-button" onClick=${keep} />
       <p class="hint">Hold a card's middle button to see it in place of the picture; its left button lays it beside the picture.${matchMedia("(any-pointer: fine)").matches && " The keys O and Shift+O do so with the newest one."}</p>
       <ul class="cards small" aria-label="Snapshots">${snapshots().map(
-        (/** @type {Table} */ each) => html`<li key=${each.letter}>
+        (each) => html`<li key=${each.letter}>
         <${Card} title=${each.letter} onClick=${() => explorer.open({ scene: { ...each.scene, image: explorer.scene.image } })}><${Still} src=${each.still} /><//>
         <${Button} label=${`Beside the picture: ${each.letter}`} symbol="beside" bare kind="corner-button leftmost" onClick=${() => beside(each)} />
         <${Button} label=${`Hold to compare with ${each.letter}`} symbol="compare" bare kind="corner-button left" ...${hold(each)} />

@@ -1,7 +1,7 @@
 /** Scenes to choose from: the gallery, and the user's bookmarks. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
+import { Button, captured, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
 import { Road } from "./road.js";
 
 const ALL = "All";
@@ -21,16 +21,16 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
   };
   const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
     choose(name, event);
-    explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw(), {
+    explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw?.(), {
       once: true,
     });
   };
   const Actions =
     () => html`<div class="line grow end"><${Coming} /><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
-    onInput=${(/** @type {Table} */ { target }) => {
+    onInput=${(/** @type {FieldEvent} */ { target }) => {
       own.wanted = target.value;
     }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
-  const fits = (/** @type {Table} */ { title, group }) =>
+  const fits = (/** @type {Pick<Received.GalleryScene, "title"|"group">} */ { title, group }) =>
     title.toLowerCase().includes(own.wanted.trim().toLowerCase()) &&
     [ALL, group].includes(own.group);
   const View = () =>
@@ -40,9 +40,7 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
           own.group = group;
         }} />`,
     )}</div><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map(
-      (
-        /** @type {Table} */ { name, title, group },
-      ) => html`<li key=${name} hidden=${!fits({ title, group })}>
+      ({ name, title, group }) => html`<li key=${name} hidden=${!fits({ title, group })}>
     <${Card} title=${title} onClick=${(/** @type {Event} */ event) => choose(name, event)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
     <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`,
     )}</ul>`;
@@ -51,7 +49,12 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
 
 export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }) {
   // `renamed`: the id of a bookmark whose name is a field; `dragged`: of one that is moved to another place
-  const own = observe({ items: /** @type {Table[]} */ ([]), title: "", renamed: "", dragged: "" });
+  const own = observe({
+    items: /** @type {Received.Kept[]} */ ([]),
+    title: "",
+    renamed: "",
+    dragged: "",
+  });
 
   async function ask(/** @type {Asked<Sent.Bookmark|Sent.BookmarksMessage>} */ message) {
     try {
@@ -72,9 +75,9 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     own.renamed = "";
     ask({ t: "bookmark", rename: id, title: title.trim() });
   };
-  const sort = (/** @type {Table[]} */ items) => {
+  const sort = (/** @type {Received.Kept[]} */ items) => {
     const before = own.items.map(({ id }) => id),
-      order = items.map((/** @type {Table} */ { id }) => id);
+      order = items.map(({ id }) => id);
     if (order.join() === before.join()) return;
     own.items = items;
     ask({ t: "bookmark", order });
@@ -106,7 +109,8 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     notify(`${title || "Untitled"} was removed.`, "info", { action: ["Undo", again] });
   };
   const key =
-    (/** @type {string} */ id, /** @type {number} */ index) => (/** @type {any} */ event) => {
+    (/** @type {string} */ id, /** @type {number} */ index) =>
+    (/** @type {KeyboardEvent} */ event) => {
       const step = /** @type {Record<string, number>} */ ({
         ArrowLeft: -1,
         ArrowUp: -1,
@@ -124,8 +128,8 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
   const Grip = (
     /** @type {{id: string, index: number, title: string}} */ { id, index, title },
   ) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
-    onPointerDown=${(/** @type {any} */ event) => (event.currentTarget.setPointerCapture(event.pointerId), (own.dragged = id))}
-    onPointerMove=${(/** @type {Table} */ { clientX, clientY }) => {
+    onPointerDown=${(/** @type {PointerEvent} */ event) => (captured(event), (own.dragged = id))}
+    onPointerMove=${(/** @type {PointerEvent} */ { clientX, clientY }) => {
       const over = /** @type {HTMLElement|null} */ (
         own.dragged ? document.elementFromPoint(clientX, clientY)?.closest("[data-bookmark]") : null
       );
@@ -133,14 +137,14 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
       if (to >= 0) own.items = moved(own.items, own.dragged, to);
     }}
     onLostPointerCapture=${() => drop()} />`;
-  let shown = /** @type {Table[]|null} */ (null); // the order before a drag
+  let shown = /** @type {Received.Kept[]|null} */ (null); // the order before a drag
   const moved = (
-    /** @type {Table[]} */ items,
+    /** @type {Received.Kept[]} */ items,
     /** @type {string} */ id,
     /** @type {number} */ to,
   ) => {
     shown ??= items;
-    const from = items.findIndex((/** @type {Table} */ item) => item.id === id);
+    const from = items.findIndex((item) => item.id === id);
     return from < 0 ? items : items.toSpliced(from, 1).toSpliced(to, 0, items[from]);
   };
   const drop = () => {
@@ -158,7 +162,7 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     };
   const View = () => html`<div class="stack">
     <form class="line" onSubmit=${keep}><input type="text" class="grow" aria-label="Title of the bookmark" placeholder="Title" maxlength="200" value=${own.title}
-      onInput=${(/** @type {Table} */ { target }) => {
+      onInput=${(/** @type {FieldEvent} */ { target }) => {
         own.title = target.value;
       }} /><${Button} label="Keep this place" kind="primary" type="submit" /></form>
     ${own.items.length === 0 && html`<p class="hint">No bookmarks yet. Go to a place that you like, and keep it.</p>`}
@@ -175,6 +179,6 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
       }} />
       <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`,
     )}</ul>
-    ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${async () => (await open("film"))?.add([])} />`}</div>`;
+    ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${async () => (await open("film"))?.add?.([])} />`}</div>`;
   return { View, shown: () => ask({ t: "bookmarks" }) };
 }

@@ -20,6 +20,7 @@ import { inWords, numberField } from "../written.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
+/** @type {[string, "link"|"toml"|"command", string][]} */
 const TEXTS = [
   [
     "Link",
@@ -45,11 +46,11 @@ export const Author = () =>
     html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel(/** @type {Context} */ { explorer, notify }) {
-  const own = observe({ told: /** @type {Table} */ ({}) });
+  const own = observe({ told: /** @type {Partial<Received.LinkOf & {scene: WholeScene}>} */ ({}) });
   const ask = () => {
     const { scene } = explorer; // the texts are shown as long as it is
     explorer.request({ t: "link" }).then(
-      (/** @type {Table} */ told) => {
+      (told) => {
         own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` };
       },
       (/** @type {Error} */ error) => notify(error.message, "error"),
@@ -69,7 +70,7 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
   }
   /** A button that copies the scene for another program. */
   const other = (
-    /** @type {Table} */ { name, text, lost },
+    /** @type {Received.OtherText} */ { name, text, lost },
   ) => html`<${Button} key=${name} label=${`Copy for ${PROGRAMS[name]}`} symbol="copy" kind="wide-button" title=${lost.length ? `Without ${lost.join(", ")}` : ""}
     onClick=${() => copyText(text, notify)} />`;
 
@@ -80,7 +81,7 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
       const waiting = setTimeout(ask, REST_MS);
       return () => clearTimeout(waiting);
     });
-    const told = own.told.scene === explorer.scene ? own.told : {};
+    const told = own.told.scene === explorer.scene ? own.told : /** @type {typeof own.told} */ ({});
     return html`<div class="stack spaced">${TEXTS.map(
       ([name, key, hint]) => html`<div key=${key} class="stack">
       <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
@@ -90,7 +91,7 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
         ${told.others?.map(other)}
         ${
           told.toml &&
-          html`<a class="button wide-button" href=${formOf(own.told.scene, told.toml)} target="_blank" rel="noopener noreferrer">Offer to the gallery</a>
+          html`<a class="button wide-button" href=${formOf(told.scene ?? {}, told.toml)} target="_blank" rel="noopener noreferrer">Offer to the gallery</a>
           <p class="hint">Opens a form on GitHub with this scene. Nothing is sent before you send the form.</p>`
         }</div><${Author} /></div>`;
   }
@@ -99,9 +100,9 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
 
 export const KEPT = "Else what is drawn ends a minute after the page was closed";
 
-/** Return who draws, where the server has a cluster. @param {number} [count] of its workers */
+/** Return who draws, where the server has a cluster. @param {number|null} [count] of its workers */
 export const byWorkers = (count) =>
-  count === undefined
+  typeof count !== "number"
     ? ""
     : count
       ? ` That is for this machine; ${count} worker${count > 1 ? "s" : ""} of the cluster share${count > 1 ? "" : "s"} the work.`
@@ -128,6 +129,7 @@ const RAW = [
   ["exr", "EXR"],
 ]; // counts and z of every sample
 const LAYERED = [["exr", "EXR"]]; // of a solid
+/** @type {[string, number, number][]} */
 const SIZES = [
   ["Full HD", 1920, 1080],
   ["4K", 3840, 2160],
@@ -144,20 +146,20 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>`,
     };
   const own = observe({
-    size: /** @type {any[]|null} */ (null),
+    size: /** @type {number[]|null} */ (null),
     wrong: [false, false], // whether a side is no number of pixels
     samples: "2",
     format: "png",
     keep: false,
     loupe: false,
     at: /** @type {number[]|null} */ (null),
-    part: /** @type {Table|null} */ (null),
+    part: /** @type {{picture: HTMLCanvasElement, asked: string}|null} */ (null),
     forecast: "",
     told: /** @type {Told|null} */ (null),
-    file: /** @type {Table|null} */ (null),
+    file: /** @type {Received.Exported|null} */ (null),
   }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
-  let job = /** @type {Table|null} */ (null);
-  const focus = (/** @type {any} */ link) => link?.focus(); // once: a function of each rendering would be called again
+  let job = /** @type {Job|null} */ (null);
+  const focus = (/** @type {HTMLElement|null} */ link) => link?.focus(); // once: a function of each rendering would be called again
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
   const format = () => {
@@ -193,12 +195,11 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
   async function draw() {
     if (job) return;
     Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
-    const mine = (job = explorer.job(
-      { ...message(), keep: own.keep },
-      (/** @type {Table} */ { t, of, done, what }) => {
-        if (t === "progress") own.told = { share: of ? done / of : null, text: what };
-      },
-    ));
+    const mine = (job = explorer.job({ ...message(), keep: own.keep }, (told) => {
+      if (told.t !== "progress") return;
+      const { of, done, what } = told;
+      own.told = { share: of ? done / of : null, text: what };
+    }));
     try {
       own.file = await mine.done;
     } catch (error) {
@@ -238,10 +239,11 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
     while (own.loupe && asked !== JSON.stringify([loupe(), explorer.placed.frame])) {
       asked = JSON.stringify([loupe(), explorer.placed.frame]);
       await explorer
-        .job(loupe(), (/** @type {Table} */ { t, preview }) => {
-          if (t === "surprised") own.part = { picture: explorer.pixelsOf(preview), asked };
+        .job(loupe(), (heard) => {
+          if (heard.t === "surprised")
+            own.part = { picture: explorer.pixelsOf(heard.preview), asked };
         })
-        .done.catch((/** @type {Table} */ { message: told }) => {
+        .done.catch(({ message: told }) => {
           own.forecast = told;
         });
     }
@@ -285,12 +287,14 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
     const size = own.size ?? seen(),
       { file } = own;
     return html`<div class="stack"><${Road} at="export" open=${open} />
-      <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(
-        ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
+      <div class="chips" role="group" aria-label="Sizes">${
+        /** @type {typeof SIZES} */ ([["As seen", ...seen()], ...SIZES]).map(
+          ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => {
           own.size = title === "As seen" ? null : [w, h];
         }} />`,
-      )}</div>
+        )
+      }</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(
         /** @type {string} */ samples,
@@ -310,9 +314,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
             title,
             choices,
           ]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
-        <${Segments} label=${title} choices=${choices} value=${format()} put=${(
-          /** @type {any} */ chosen,
-        ) => {
+        <${Segments} label=${title} choices=${choices} value=${format()} put=${(chosen) => {
           own.format = chosen;
         }} /></div>`,
         )

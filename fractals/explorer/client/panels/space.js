@@ -6,7 +6,7 @@ import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words
 import { numberField } from "../written.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
-/** @type {Record<string, any[]>} */
+/** @type {Record<string, [number, number, boolean?, boolean?]>} */
 const LIGHT = {
   sun_power: [0, 20],
   sun_size: [0, 45],
@@ -17,6 +17,7 @@ const LIGHT = {
   emission_at: [0, 1],
   emission_width: [0.01, 1, true],
 };
+/** @type {Record<string, [number, number]>} */
 const CAMERA = {
   field: [5, 130],
   lens: [0, 0.1],
@@ -39,19 +40,19 @@ let drags = 0;
 /** Return the values of a table of the scene; the schema has those that it does not name. */
 function valuesOf(
   /** @type {import("../explorer.js").Explorer} */ explorer,
-  /** @type {string} */ table,
-  /** @type {string} */ part,
+  /** @type {"Light"|"Camera"} */ table,
+  /** @type {"light"|"camera"} */ part,
 ) {
   const known = explorer.catalog.schema.$defs[table].properties;
-  return {
+  return /** @type {Required<Scenes.Light & Camera>} */ ({
     ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
     ...explorer.scene[part],
-  };
+  });
 }
 
 /** A field of a table of the scene, whose drag is one step of undo. */
 function Field(
-  /** @type {{explorer: import("../explorer.js").Explorer, table: string, part: string, name: string, range: any}} */ {
+  /** @type {{explorer: import("../explorer.js").Explorer, table: "Light"|"Camera", part: "light"|"camera", name: string, range: [number, number, boolean?, boolean?]}} */ {
     explorer,
     table,
     part,
@@ -61,23 +62,27 @@ function Field(
 ) {
   const [least, most, log = false, whole = false] = range,
     known = explorer.catalog.schema.$defs[table].properties[name];
-  const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) =>
+  const put = (/** @type {() => string} */ step) => (/** @type {number} */ value) =>
     explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
-  return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
+  return html`<${Slider} label=${words(name)} value=${/** @type {Record<string, any>} */ (valuesOf(explorer, table, part))[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
     live=${put(() => `gesture ${name} ${drags}`)} put=${put(() => `gesture ${name} ${drags++}`)} />`;
 }
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
 function Sun(
-  /** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space },
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.Space, "position"|"target"|"sun">}} */ {
+    explorer,
+    space,
+  },
 ) {
   const radius = DOME / 2;
-  const put = (/** @type {any} */ sun, step = "") => explorer.changeIn("light", { sun }, step);
+  const put = (/** @type {number[]|"key"} */ sun, step = "") =>
+    explorer.changeIn("light", { sun }, step);
   const at = onDome(space.sun, space).map((part) => radius * (1 + part));
   const drag = (/** @type {number[]} */ to, /** @type {string} */ step) =>
     put(
       dome(
-        to.map((/** @type {number} */ part) => part / radius - 1),
+        to.map((part) => part / radius - 1),
         space,
       ),
       step,
@@ -90,25 +95,28 @@ function Sun(
 
 /** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
 export function Daylight(
-  /** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space },
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.Space, "position"|"target"|"sun">}} */ {
+    explorer,
+    space,
+  },
 ) {
   const light = valuesOf(explorer, "Light", "light");
   const field = (/** @type {string} */ name) =>
     html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
-  const put = (/** @type {any} */ values, /** @type {string} */ step) =>
+  const put = (/** @type {Scenes.Light} */ values, /** @type {string} */ step) =>
     explorer.changeIn("light", values, step);
   const color = (
     /** @type {string} */ label,
-    /** @type {any} */ value,
+    /** @type {string} */ value,
     /** @type {(value: string, step: string) => void} */ change,
   ) =>
     html`<${Row} key=${label} label=${label} control=${(
       /** @type {string} */ id,
     ) => html`<input type="color" id=${id} value=${value}
-    onInput=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
+    onInput=${(/** @type {FieldEvent} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {FieldEvent} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
   return html`<${Section} title="Sun"><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
       ${color("Sun color", light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
-    <${Section} title="Sky and haze">${light.sky.map((/** @type {any} */ value, /** @type {number} */ k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
+    <${Section} title="Sky and haze">${light.sky.map((value, k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
     <${Section} title="Light of its own" open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
       ${color("Emission color", light.emission_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ emission_color: now }, step))}<//>
     <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>`;
@@ -116,7 +124,7 @@ export function Daylight(
 
 /** The light of a solid, in place of values and layers. */
 export function Lit(
-  /** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
+  /** @type {{paint: Paint, edit: (changes: Paint, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
     paint,
     edit,
     explorer,
@@ -134,7 +142,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
   const own = observe({ aiming: false, stick: /** @type {number[]|null} */ (null) }); // aiming: the next click is the focus
   let count = 0;
 
-  const camera = (/** @type {any} */ values, step = "") =>
+  const camera = (/** @type {Camera} */ values, step = "") =>
     explorer.change({ camera: { ...explorer.scene.camera, ...values } }, step);
 
   /** Make sharp what a point of the canvas shows. @param {number[]} at */
@@ -147,7 +155,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
     if (told.focus === null) return void notify("There is no surface at this point.");
     camera({ focus: told.focus, lens: explorer.scene.camera?.lens || LENS });
   }
-  explorer.addEventListener("tap", (/** @type {any} */ event) => {
+  explorer.addEventListener("tap", (event) => {
     if (!isSolid(explorer) || !(own.aiming || event.detail.alt)) return;
     event.stopImmediatePropagation(); // it does not hide the bars
     focusAt(event.detail.at);
@@ -232,10 +240,10 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
   function View() {
     if (!explorer.flying || !isSolid(explorer)) return null;
     const [x, y] = own.stick ?? [0, 0];
-    const grab = (/** @type {any} */ event) => {
+    const grab = (/** @type {PointerEvent} */ event) => {
       event.preventDefault();
-      const box = event.currentTarget.getBoundingClientRect();
-      const move = (/** @type {Table} */ { clientX, clientY }) => {
+      const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
+      const move = (/** @type {PointerEvent} */ { clientX, clientY }) => {
         const to = [
             (clientX - box.left) / (box.width / 2) - 1,
             (clientY - box.top) / (box.height / 2) - 1,

@@ -15,8 +15,9 @@ const DOING = {
 
 /** @typedef {{text: string, busy: boolean, wait: number}} Doing `wait`: ms until it is told */
 
-/** Return what is being done. @returns {Doing} */
-export function doing(/** @type {Table} */ { connected, paused, drawn, status }) {
+/** Return what is being done.
+ * @param {Pick<import("../explorer.js").Explorer, "connected"|"paused"|"drawn"|"status">} explorer @returns {Doing} */
+export function doing({ connected, paused, drawn, status }) {
   const rest = (/** @type {string} */ text) => ({ text, busy: false, wait: 0 });
   if (!connected) return rest("Not connected");
   if (paused) return rest("Paused");
@@ -27,7 +28,7 @@ export function doing(/** @type {Table} */ { connected, paused, drawn, status })
   const limit = `limit ${drawn?.max_iterations?.toLocaleString("en")}`;
   if (drawn?.pass === "exact") return rest(limit + (drawn.note ? " · counts may be wrong" : ""));
   if (drawn?.pass === "values") return { text: `Refining · ${limit}`, busy: true, wait: 0 };
-  const text = DOING[status?.what ?? "drawing"] ?? status.what;
+  const text = DOING[status?.what ?? "drawing"];
   return { text, busy: true, wait: PATIENCE_MS };
 }
 
@@ -72,6 +73,6 @@ export function StatusLine(
     { text, busy } = told.value;
   return html`<div class="status-place"><footer class=${`status glass${busy ? " busy" : ""}`} aria-label="Status">
     <span class="zoom">${placed && decimal(placed.zoom)}</span><span class="scale">${placed && scaleWords(placed.octaves)}</span>
-    <span class="doing">${busy && status?.share !== undefined ? html`<${Ring} share=${status.share} left=${status.left} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${drawn?.note ?? ""}>${text}</span></span></footer>
+    <span class="doing">${busy && typeof status?.share === "number" ? html`<${Ring} share=${status.share} left=${status.left ?? 0} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${drawn?.note ?? ""}>${text}</span></span></footer>
     <p class="hidden-text" role="status" aria-live="polite">${heard.value}</p></div>`;
 }

@@ -21,9 +21,11 @@ export function retimed(times, index, wish) {
   return times.with(index, Math.round(100 * Math.max(least, Math.min(most, wish))) / 100);
 }
 
+/** @typedef {Omit<Asked<Sent.Moments>, "t"|"at"|"width">} Film */
+/** @typedef {Pictured & {at: number, of: string, id: number}} Made */
 /**
- * @param {{explorer: import("../explorer.js").Explorer, film: Table, length: number, backwards: boolean, keys: {title: string, at: number, ease?: string}[],
- *   depths: number[], put: (times: number[]) => void, ease: (index: number, name: string) => void, tracks: import("./tracks.js").Track[], choices: any[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
+ * @param {{explorer: import("../explorer.js").Explorer, film: Film, length: number, backwards: boolean, keys: {title: string, at: number, ease?: string}[],
+ *   depths: number[], put: (times: number[]) => void, ease: (index: number, name: EaseName) => void, tracks: import("./tracks.js").Track[], choices: import("./tracks.js").Choice[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
  * `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards; `depths`: log2(zoom) from its begin to its end
  */
 export function Timeline({
@@ -39,9 +41,9 @@ export function Timeline({
   choices,
   putTracks,
 }) {
-  const made = useSignal(/** @type {Table[]} */ ([])),
+  const made = useSignal(/** @type {Made[]} */ ([])),
     moment = useSignal(/** @type {number|null} */ (null)),
-    still = useSignal(/** @type {Table|null} */ (null));
+    still = useSignal(/** @type {Made|null} */ (null));
   const drag = useSignal(/** @type {number[]|null} */ (null)),
     picked = useSignal(-1); // times of the keys, while one is dragged; the key that was touched last
   // One picture is drawn at a time, the moment first; `text`: of which film, "": none is drawn
@@ -61,8 +63,9 @@ export function Timeline({
       const at = isMoment ? wanted : (lane.length * (missing + 0.5)) / PICTURES;
       const job = explorer.job(
         { t: "moments", ...lane.film, at: [at], width: WIDTHS[Number(isMoment)] },
-        ({ t, scene, preview }) => {
-          if (t !== "surprised" || lane.text !== of) return;
+        (told) => {
+          if (told.t !== "surprised" || lane.text !== of) return;
+          const { scene, preview } = told;
           const found = {
             at,
             of,
@@ -92,7 +95,7 @@ export function Timeline({
     moment.value = time;
     draw();
   };
-  const look = (/** @type {Table} */ { target }) => lookAt(Number(target.value));
+  const look = (/** @type {FieldEvent} */ { target }) => lookAt(Number(target.value));
 
   const times = drag.value ?? keys.map(({ at }) => at),
     end = Math.max(length, times.at(-1) ?? 0);
@@ -135,7 +138,7 @@ export function Timeline({
       )}<//>
       <p class="hint">The line is the zoom over time.</p>`
     }
-    ${picked.value > 0 && keys[picked.value] && html`<${Ease} label=${`The film comes to ${keys[picked.value].title}`} value=${keys[picked.value].ease} put=${(/** @type {string} */ name) => ease(picked.value, name)} />`}
+    ${picked.value > 0 && keys[picked.value] && html`<${Ease} label=${`The film comes to ${keys[picked.value].title}`} value=${keys[picked.value].ease} put=${(/** @type {EaseName} */ name) => ease(picked.value, name)} />`}
     <div class="line"><span class="grow faint">${
       drag.value
         ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`

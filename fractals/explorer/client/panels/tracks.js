@@ -24,13 +24,13 @@ const ARROWS = /** @type {Record<string, number[]>} */ ({
 const MOST = 12,
   MOST_KEYS = 60; // tracks; keys of each
 
-/** @typedef {number|string|Table} Value of a palette a name or a table */
+/** @typedef {number|Palette} Value of a palette a name or a table */
 /** @typedef {[number, Value, string?]} TrackPoint share of the film's length as it runs forwards, value, and how the value comes here */
 /** @typedef {{name: string, title: string, points: TrackPoint[]}} Track */
-/** @typedef {{name: string, title: string, value: Value, least?: number, most?: number}} Choice */
+/** @typedef {{name: string, title: string, value: Value, least?: number|null, most?: number|null}} Choice */
 
 /** Return the values of a scene that may change over time: their names as of film.tracks, titles, and values of now.
- * @param {Table} scene @param {Table} catalog @returns {Choice[]} */
+ * @param {WholeScene} scene @param {Received.Catalog} catalog @returns {Choice[]} */
 export function choicesOf({ color, formula }, catalog) {
   /** @type {Choice[]} */
   const found = [
@@ -60,7 +60,7 @@ export function choicesOf({ color, formula }, catalog) {
       title: `Palette of ${title}`,
       value: shownPalette(paint, catalog),
     });
-    for (const key of ["opacity", "density", "offset"])
+    for (const key of /** @type {const} */ (["opacity", "density", "offset"]))
       found.push({
         name: `${name}.${key}`,
         title: `${words(key)} of ${title}`,
@@ -68,7 +68,9 @@ export function choicesOf({ color, formula }, catalog) {
         ...BOUNDS[key],
       });
   }
-  const given = typeof color.coloring === "object" ? color.coloring : {},
+  const given = /** @type {Record<string, unknown>} */ (
+      typeof color.coloring === "object" ? color.coloring : {}
+    ),
     own = typeof formula === "object" ? formula : { name: formula };
   for (const { name, type, default: usual, least, most } of coloringOf(color, catalog)?.options ??
     [])
@@ -76,18 +78,18 @@ export function choicesOf({ color, formula }, catalog) {
       found.push({
         name: `coloring.${name}`,
         title: `${words(name)} of the coloring`,
-        value: given[name] ?? usual,
+        value: /** @type {number} */ (given[name] ?? usual),
         least,
         most,
       });
-  const known = catalog.formulas.find((/** @type {Table} */ each) => each.name === own.name),
+  const known = catalog.formulas.find((each) => each.name === own.name),
     { options = {}, whole = [] } = known ?? {};
   for (const [name, usual] of Object.entries(options))
     if (!whole.includes(name))
       found.push({
         name: `formula.${name}`,
         title: `${words(name)} of the formula`,
-        value: own[name] ?? usual,
+        value: /** @type {Value} */ (own[name] ?? usual),
       });
   for (const { name, part, value } of parametersOf(formula))
     if (part === null)
@@ -101,7 +103,7 @@ const isPalette = (name) => name === "palette" || name.endsWith(".palette");
 /** Return the text of a value. @param {Value} value */
 const textOf = (value) =>
   typeof value === "object"
-    ? value.title || "Your own"
+    ? (!Array.isArray(value) && value.title) || "Your own"
     : typeof value === "number"
       ? String(value)
       : words(value);
@@ -148,7 +150,7 @@ const isNumbers = (points) => points.every(([, value]) => typeof value === "numb
 /**
  * A key on a line along the film: it is dragged, or moved by arrow keys, ten times as far with Shift.
  * @param {{label: string, title: string, text: string, share: number, height?: number, now: number, most: number, step: number, backwards: boolean, kind?: string,
- *   disabled?: boolean, move: (share: number, live: boolean, height: number) => void, done: () => void, held?: () => void, remove?: () => void, children?: any}} options
+ *   disabled?: boolean, move: (share: number, live: boolean, height: number) => void, done: () => void, held?: () => void, remove?: () => void, children?: unknown}} options
  * `share`: of the line, as the film runs forwards; `height`: of a graph, from 0 to 1; `now`, `most`: seconds; `move` is called all along a drag (`live`), which `done` ends
  */
 export function Key({
@@ -170,8 +172,9 @@ export function Key({
   children,
 }) {
   const mirrored = (/** @type {number} */ at) => (backwards ? 1 - at : at);
-  const grab = (/** @type {any} */ event) => {
-    const line = event.currentTarget.parentNode.getBoundingClientRect(),
+  const grab = (/** @type {PointerEvent} */ event) => {
+    const lane = /** @type {Element} */ (/** @type {Element} */ (event.currentTarget).parentNode),
+      line = lane.getBoundingClientRect(),
       off = [event.clientX - mirrored(share) * line.width, event.clientY + height * line.height];
     held();
     if (!disabled)
@@ -196,7 +199,7 @@ export function Key({
 }
 
 /**
- * @param {{catalog: Table, tracks: Track[], choices: Choice[], length: number, backwards: boolean,
+ * @param {{catalog: Received.Catalog, tracks: Track[], choices: Choice[], length: number, backwards: boolean,
  *   moment: number, put: (tracks: Track[]) => void, look: (seconds: number) => void}} options `moment`: seconds that are looked at
  */
 export function Tracks({ catalog, tracks, choices, length, backwards, moment, put, look }) {
@@ -206,7 +209,7 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
   const shown = drag.value ?? tracks,
     [of, key] = picked.value ?? [-1, -1],
     point = shown[of]?.points[key];
-  const change = (/** @type {number} */ index, /** @type {any[]} */ points) =>
+  const change = (/** @type {number} */ index, /** @type {TrackPoint[]} */ points) =>
     put(tracks.with(index, { ...tracks[index], points }));
   const remove = (/** @type {number} */ index) => {
     picked.value = null;
@@ -274,20 +277,20 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     change(index, tracks[index].points.toSpliced(which, 1));
   };
   const typed = (/** @type {number} */ value) => choose(bounded(of, value));
-  const paletteOf = (/** @type {any} */ value) =>
+  const paletteOf = (/** @type {Value} */ value) =>
     typeof value === "string"
-      ? catalog.palettes.find((/** @type {Table} */ { name }) => name === value)
-      : value;
+      ? catalog.palettes.find(({ name }) => name === value)
+      : typeof value === "object" && !Array.isArray(value)
+        ? value
+        : undefined;
   /** Palettes that the first one of a track can become, and a key's own where that is no name. */
   const palettes = (/** @type {TrackPoint[]} */ points, /** @type {Value} */ own) => [
     ...(typeof own === "string" ? [] : [["", textOf(own)]]),
     ...catalog.palettes
-      .filter(
-        (/** @type {Table} */ { cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true),
-      )
-      .map((/** @type {Table} */ { name, title }) => [name, title]),
+      .filter(({ cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true))
+      .map(({ name, title }) => [name, title]),
   ];
-  const choose = (/** @type {any} */ value) => {
+  const choose = (/** @type {Value} */ value) => {
     const [at, , ...ease] = tracks[of].points[key];
     if (value !== "") change(of, tracks[of].points.with(key, [at, value, ...ease]));
   };
@@ -330,7 +333,7 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     ${tracks.length < MOST && free.length > 0 && html`<${Select} label="Change over time" choices=${[["", "Choose a value"], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
 }
 
-/** Where the keys of a track lie: on the curve of a number, or on a line. @param {{line: number[][]|false, range: number[], moment: number, backwards: boolean, add: (share: number, height: number) => void, children?: any}} options */
+/** Where the keys of a track lie: on the curve of a number, or on a line. @param {{line: number[][]|false, range: number[], moment: number, backwards: boolean, add: (share: number, height: number) => void, children?: unknown}} options */
 const Lane = ({ line, children, ...rest }) =>
   line
     ? html`<${Graph} line=${line} kind=" lane" ...${rest}>${children}<//>`
