@@ -84,8 +84,8 @@ def namespace(name: str, kinds: Iterable[type[Table]], forms: dict[str, str]) ->
         lines.append(f"  /** {about} */\n  interface {title} {{")
         for key, value in each["properties"].items():
             needed = key in each.get("required", [])
-            kind = forms.get(key) or type_of(value)
-            lines.append(f"    {key.rstrip('_')}{'' if needed else '?'}: {kind};")
+            written = forms.get(key) or type_of(value)
+            lines.append(f"    {key.rstrip('_')}{'' if needed else '?'}: {written};")
         lines.append("  }")
     return [*lines, "}\n"]
 
