@@ -240,7 +240,7 @@ def test_the_page_names_its_modules_so_that_they_are_loaded_at_once():
     assert listed == sorted(known)
     assert imported("start.js") == set()  # the page is painted before other scripts run
     loaded = sum(len(gzip.compress(files[name].read_bytes())) for name in known)
-    assert loaded < 116_000  # bytes of a first visit, compressed, with the types in comments
+    assert loaded < 130_000  # bytes of a first visit, compressed, with the types in comments
 
 
 def test_libraries_of_the_page_have_licences_and_name_no_host():

@@ -20,6 +20,7 @@ import { kept, observe } from "./state.js";
 import { Trial } from "./trial.js";
 import { Undo } from "./undo.js";
 import { changedScene, keysOf, placeOf, sceneAt, wholeOf } from "./wishes.js";
+import { say } from "./words.js";
 
 const STILL = 128; // pixels of the width of a picture in the list of undo
 const ENDS = ["pointerup", "pointercancel", "keyup", "blur"]; // of a gesture that changes colors
@@ -136,7 +137,7 @@ export class Explorer extends EventTarget {
         this.catalog = catalog;
         this.#say("catalog", catalog);
       })
-      .catch(() => this.#tell("The catalog was not loaded. Reload the page.", "error"));
+      .catch(() => this.#tell(say("the_catalog_was_not_loaded"), "error"));
   }
 
   get size() {
@@ -307,8 +308,8 @@ export class Explorer extends EventTarget {
    * @param {import("./trial.js").Tried} tried @param {boolean} jump */
   #leave({ formula, step, scene }, jump) {
     this.open({ formula }, step, { jump, aim: true });
-    this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", [
-      "Stay here",
+    this.#tell(say("nothing_of_this_formula_is"), "info", [
+      say("stay_here"),
       () => void this.open({ scene }),
     ]);
   }
@@ -419,13 +420,11 @@ export class Explorer extends EventTarget {
   cycle(speed) {
     if (!this.placed?.values) return;
     if (speed && !this.stage.renderer.values) {
-      this.#tell(
-        "Cycling needs a graphics card. Open the page with ?webgl at the end of its address to cycle without one, slowly.",
-      );
+      this.#tell(say("cycling_needs_a_graphics_card"));
       return;
     }
     if (speed && matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      this.#tell("Palette cycling is off, because the system asks for reduced motion.");
+      this.#tell(say("palette_cycling_is_off_because"));
       return;
     }
     this.#paints.cycle(speed);
@@ -448,7 +447,7 @@ export class Explorer extends EventTarget {
    * @template {Asked} Question @param {Question} message
    * @returns {Promise<AnswerTo<Question>>} rejects with an Error */
   request(message) {
-    if (!this.connected) return Promise.reject(new Error("the connection is lost"));
+    if (!this.connected) return Promise.reject(new Error(say("the_connection_is_lost")));
     return this.requests.ask(
       signed(
         "at" in message && message.t !== "moments" && message.at
@@ -463,7 +462,7 @@ export class Explorer extends EventTarget {
    * @returns {Job<Question["t"]>} rejects with `error.cancelled` */
   job(message, onProgress) {
     if (this.connected) return this.requests.job(signed(message), onProgress);
-    return { id: 0, done: Promise.reject(new Error("the connection is lost")), cancel() {} };
+    return { id: 0, done: Promise.reject(new Error(say("the_connection_is_lost"))), cancel() {} };
   }
 
   /** Ask for a preview of the Julia set of a point of the canvas; the newest wins. */
@@ -662,7 +661,7 @@ export class Explorer extends EventTarget {
     this.#paints.lost();
     this.connected = false;
     this.drawn = this.status = null;
-    this.lost = line || "The server does not answer. Trying again.";
+    this.lost = line || say("the_server_does_not_answer");
     this.#say("disconnected", { text: line });
   }
 

@@ -1,5 +1,6 @@
 /** The connection: messages out, at the rate that the server accepts; messages in, decoded. */
 import { inflated, parse, raw } from "./decode.js";
+import { say } from "./words.js";
 
 const RATE = 36,
   BURST = 100; // messages a second, and at once: the server accepts 40 and 120
@@ -166,12 +167,12 @@ export class Connection {
     if (code === NO_REASON && this.#tries) code = await refusal();
     const line =
       code === NO_COOKIE
-        ? "The server does not know this browser. Press Enter in its terminal, and open the address that it prints."
+        ? say("the_server_does_not_know")
         : code === NO_ROOM
-          ? "The server is full. This page tries again."
+          ? say("the_server_is_full_this")
           : code === TOO_MUCH
-            ? "The server could not keep up with this page, which tries again."
-            : reason || "The connection is lost. This page tries again.";
+            ? say("the_server_could_not_keep")
+            : reason || say("the_connection_is_lost_this");
     this.on.lost(line);
     this.#timer = setTimeout(
       () => {

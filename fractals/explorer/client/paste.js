@@ -1,5 +1,6 @@
 /** What a pasted text means: a link, a scene, a file of another program, or a place. */
 import { nameOf } from "./points.js";
+import { say } from "./words.js";
 
 const NUMBER = /[+-]?\s?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
 const GROUPED = /(?<![\d.,])[1-9]\d{0,2}(?:[,'’_]\d{3})+(?![\d,])/g; // 1,000,000
@@ -26,8 +27,7 @@ export function meaningOf(text) {
   if (view) return { view };
   const other = fileOf(given);
   if (other) return { file: other };
-  if (PARAMETERS.test(given))
-    return { wrong: "This is a part of an entry. Paste the whole entry, with name { ... }." };
+  if (PARAMETERS.test(given)) return { wrong: say("this_is_a_part_of") };
   if (given.startsWith("{")) return { file: "pasted.json" };
   return /^[\w."]+ *= *\S/m.test(given) ? { toml: given } : null;
 }

@@ -9,6 +9,7 @@
  *   canvas?: HTMLCanvasElement|null, around?: HTMLCanvasElement}} Image of a picture, as a renderer keeps it: a texture, or a canvas
  */
 import { HOLE } from "./decode.js";
+import { say } from "./words.js";
 
 const MOST_CHANGES = 64; // tiles that wait to be uploaded; beyond, a whole texture is
 
@@ -121,7 +122,7 @@ export class Picture {
 export function newCanvas(width, height, how = {}) {
   const canvas = Object.assign(document.createElement("canvas"), { width, height }),
     context = canvas.getContext("2d", how);
-  if (!context) throw new Error("the browser has no memory for another picture");
+  if (!context) throw new Error(say("the_browser_has_no_memory"));
   return [canvas, context];
 }
 

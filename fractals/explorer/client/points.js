@@ -6,6 +6,7 @@
  * An affine map [a, b, c, d, e, f] takes (x, y) to (a x + b y + c, d x + e y + f), as in scenes.
  * @typedef {number[]} Affine
  */
+import { say } from "./words.js";
 const DIGITS = 6;
 
 /** Return the name of a formula. */
@@ -69,7 +70,7 @@ export function transformsOf(formula, known) {
   const listed = (formula?.transforms ?? usual ?? []).map(
     (transform, k) => /** @type {Listed} */ ([k, transform, `${k + 1}`]),
   );
-  return formula?.final ? [...listed, [FINAL, formula.final, "Final"]] : listed;
+  return formula?.final ? [...listed, [FINAL, formula.final, say("final")]] : listed;
 }
 
 /** Return a formula in which a transform has other values.

@@ -1,4 +1,5 @@
 /** Questions to the server, and the answers that belong to them. */
+import { say } from "./words.js";
 
 /** @type {Record<string, string>} */
 const ANSWERS = {
@@ -174,7 +175,7 @@ export class Requests {
 
   /** Fail all that is unanswered, because the connection is lost. */
   lost() {
-    const error = failure({ message: "the connection is lost" });
+    const error = failure({ message: say("the_connection_is_lost") });
     for (const { reject } of this.#take(() => true)) reject(error);
     for (const id of [...this.#jobs.keys()]) this.#end(id)?.reject(error);
     this.#julia = this.#wanted = null;

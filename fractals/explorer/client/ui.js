@@ -1,6 +1,9 @@
 /** Icons and form fields. Each field shows what it is given; only what is being typed or dragged is its own. */
 import { html, useSignal } from "./html.js";
 import { kept, observe } from "./state.js";
+import { say, words } from "./words.js";
+
+export { words };
 import { numberField } from "./written.js";
 
 /** Outlines on a grid of 24 x 24. */
@@ -280,8 +283,8 @@ export const Section = (
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
 export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=${!told}>
-  <progress key=${told?.share === null} max="1" aria-label="Progress" value=${told?.share === null ? undefined : told && Math.min(1, told.share)} />
-  <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
+  <progress key=${told?.share === null} max="1" aria-label=${say("progress")} value=${told?.share === null ? undefined : told && Math.min(1, told.share)} />
+  <div class="line"><span class="grow">${told?.text}</span><${Button} label=${say("cancel")} kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */
 export const Drawn = (/** @type {{picture: HTMLCanvasElement|ImageBitmap}} */ { picture }) =>
@@ -351,7 +354,7 @@ export function Knob({ label, kind, at, style = {}, put }) {
       "point",
     );
   };
-  return html`<button type="button" class=${kind} aria-label=${`${label}: drag, or press arrow keys`} style=${{ left: `${at[0]}px`, top: `${at[1]}px`, ...style }} onPointerDown=${grab} onKeyDown=${nudge}></button>`;
+  return html`<button type="button" class=${kind} aria-label=${say("drag_or_press_arrow_keys", { label })} style=${{ left: `${at[0]}px`, top: `${at[1]}px`, ...style }} onPointerDown=${grab} onKeyDown=${nudge}></button>`;
 }
 
 /** A button with a picture and a name. */
@@ -412,7 +415,7 @@ function ended(/** @type {FieldEvent<HTMLImageElement>} */ { target }, there = t
 
 /** How many small pictures have come, of those in view: a slow server draws some of them first. */
 export const Coming = () =>
-  html`<span class="faint late" role="status">${pictures.there < pictures.wanted && `${pictures.there} of ${pictures.wanted} pictures`}</span>`;
+  html`<span class="faint late" role="status">${pictures.there < pictures.wanted && say("of_pictures", { there: pictures.there, wanted: pictures.wanted })}</span>`;
 
 /** A picture. The server may have to draw it first; busy, it asks to come back. */
 export function Thumbnail(/** @type {{src: string}} */ { src }) {
@@ -439,9 +442,9 @@ export async function copyText(
 ) {
   try {
     await navigator.clipboard.writeText(text);
-    notify("Copied.");
+    notify(say("copied"));
   } catch {
-    notify("The browser does not allow copying. Select the text and press Ctrl+C.", "error");
+    notify(say("the_browser_does_not_allow_copying"), "error");
   }
 }
 
@@ -455,15 +458,9 @@ export function download(/** @type {string} */ name, /** @type {string} */ text)
   URL.revokeObjectURL(link.href);
 }
 
-/** "soft_light" -> "Soft light". */
-export function words(/** @type {string} */ name) {
-  const text = String(name).replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** Return text with "1.2 s", "3 min" or "2.5 h". */
 export function duration(/** @type {number} */ seconds) {
-  if (seconds < 1) return "less than a second";
+  if (seconds < 1) return say("less_than_a_second");
   if (seconds < 100) return `${Math.round(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

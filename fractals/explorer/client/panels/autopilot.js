@@ -1,6 +1,7 @@
 /** The autopilot: a slow flight from one interesting place to the next, until the user takes over. */
 import { observe } from "../state.js";
 import { still } from "../ui.js";
+import { say } from "../words.js";
 import { canFly, flyAlong, flyTo } from "./flight.js";
 
 const SPEED = 0.35; // of a path's length a second: about 0.7 octaves
@@ -47,18 +48,14 @@ export function autopilotTool(
 
   async function start() {
     if (own.on || !explorer.placed) return;
-    if (still())
-      return void notify("The autopilot is off, because the system asks for reduced motion.");
-    if (!canFly(explorer))
-      return void notify(
-        "The autopilot flies over the plane of a formula: leave the Julia set or the stretched view first.",
-      );
+    if (still()) return void notify(say("the_autopilot_is_off_because"));
+    if (!canFly(explorer)) return void notify(say("the_autopilot_flies_over_the"));
     count += 1;
     const step = `flight autopilot ${count}`,
       from = explorer.placed.octaves;
     own.on = true;
     ui.bare = true;
-    notify("The autopilot flies on until you move the picture or press Escape.");
+    notify(say("the_autopilot_flies_on_until"));
     let first = true,
       hops = 0;
     while (own.on) {
@@ -68,7 +65,7 @@ export function autopilotTool(
       if (!own.on) break;
       if (explorer.placed.camera) {
         if (!found && !hops) {
-          notify("The autopilot finds nothing here.");
+          notify(say("the_autopilot_finds_nothing_here"));
           break;
         }
         hops = found ? hops + 1 : 0;
@@ -82,7 +79,7 @@ export function autopilotTool(
       const { center, octaves } = explorer.placed,
         target = { center, octaves: Math.max(0, octaves - RISE), ...found };
       if (!found && explorer.placed.octaves < 0.5) {
-        notify("The autopilot finds nothing here.");
+        notify(say("the_autopilot_finds_nothing_here"));
         break;
       }
       flight = flyTo(explorer, { ...target, step, speed: SPEED });
@@ -106,8 +103,8 @@ export function autopilotTool(
     commands: [
       {
         id: "autopilot",
-        group: "Find",
-        title: "Autopilot: fly from one place to the next",
+        group: say("find"),
+        title: say("autopilot_fly_from_one_place"),
         keys: ["a"],
         run: toggle,
       },

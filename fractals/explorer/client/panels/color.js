@@ -13,6 +13,7 @@ import {
   still,
   words,
 } from "../ui.js";
+import { say } from "../words.js";
 import {
   coloringName,
   coloringOf,
@@ -35,10 +36,10 @@ import { Lit } from "./space.js";
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
 const MASKS = [
-  ["auto", "As the coloring needs"],
-  ["escaped", "Orbits escape"],
-  ["inside", "Orbits stay"],
-  ["all", "Everywhere"],
+  ["auto", say("as_the_coloring_needs")],
+  ["escaped", say("orbits_escape")],
+  ["inside", say("orbits_stay")],
+  ["all", say("everywhere")],
 ];
 
 export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui }) {
@@ -145,7 +146,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       given = /** @type {ColoringTable} */ (
         typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) }
       );
-    return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map(
+    return html`<div class="stack" role="group" aria-label=${say("options_of_the_coloring")}>${known?.options.map(
       (option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
       option=${option} value=${given[option.name] ?? option.default} put=${(value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`,
     )}</div>`;
@@ -189,18 +190,18 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     return html`<div><${Road} at="color" open=${open} />
       ${
         picked > 0 &&
-        html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
-        <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => {
+        html`<div class="line layering"><span class="grow">${say("editing_layer", { picked, name: words(coloringName(paint)) })}</span>
+        <${Button} label=${say("base")} symbol="back" kind="quiet" onClick=${() => {
           own.picked = 0;
         }} /></div>`
       }
       ${explorer.placed?.values && html`<div class="pinned"><${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} /></div>`}
       ${explorer.placed?.camera && html`<${Lit} paint=${paint} edit=${edit} explorer=${explorer} />`}
-      <${Section} title="Palette">
+      <${Section} title=${say("palette")}>
         ${!Editor.value && !explorer.placed?.values && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
-          <${Button} label="Edit" title="The colors of the palette, and their places" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
-          <${FileButton} label="Import" kind="quiet" title="A palette of a file, or the colors of a photograph" take=${upload} /></div>
+          <${Button} label=${say("edit")} title=${say("the_colors_of_the_palette")} symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
+          <${FileButton} label=${say("import")} kind="quiet" title=${say("a_palette_of_a_file")} take=${upload} /></div>
         ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(table, /** @type {boolean} */ live) => edit({ palette: table }, live)} />`}
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
@@ -210,32 +211,32 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
           ? null
           : points
             ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />`
-            : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
-        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
+            : html`<${Section} title=${say("looks")} open=${false} unfold=${loadLooks}>
+        <${Previews} explorer=${explorer} label=${say("looks")} items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
-      <${Section} title="Values">
-        ${!relief && html`<${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
-        <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-        <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
-        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {Paint["transfer"]} */ transfer) => choose({ transfer })} />
-        <${Slider} label="Equalize" value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
-          hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
+      <${Section} title=${say("values")}>
+        ${!relief && html`<${Button} label=${say("fit_to_view")} title=${say("the_density_and_the_offset")} kind="wide-button" onClick=${fit} />`}
+        <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+        <${Slider} label=${say("offset")} value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
+        <${Select} label=${say("transfer")} choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {Paint["transfer"]} */ transfer) => choose({ transfer })} />
+        <${Slider} label=${say("equalize")} value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
+          hint=${say("n0_keeps_the_values_1")} live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
       <//>
-      <${Section} title="Coloring" open=${false}>
-        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
-        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
+      <${Section} title=${say("coloring")} open=${false}>
+        <${Select} label=${say("coloring")} choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
+        <${Previews} explorer=${explorer} label=${say("colorings_of_this_view")} items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
-        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {Paint["mask"]} */ mask) => edit({ mask })} />
-        <${Row} label="Inside color" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
+        <${Select} label=${say("draw_where")} choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {Paint["mask"]} */ mask) => edit({ mask })} />
+        <${Row} label=${say("inside_color")} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
-      <${Section} title="Layers" open=${false}>
+      <${Section} title=${say("layers")} open=${false}>
         <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
-      <${Section} title="Motion" open=${false}>
+      <${Section} title=${say("motion")} open=${false}>
         ${
           still()
-            ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
-            : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
+            ? html`<p class="hint">${say("palette_cycling_is_off_because_your")}</p>`
+            : html`<${Slider} label=${say("cycle_the_palette")} value=${explorer.speed} least=${0} most=${FASTEST} hint=${say("turns_a_second_0_stops")} live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
         }
       <//>`
       }

@@ -1,4 +1,5 @@
 /** Palettes for controls: their stops, CSS gradients, names. */
+import { say } from "../words.js";
 
 /** Return a palette's table; a name is looked up in the catalog, and a list holds equal steps.
  * @param {Palette} palette @param {Received.Catalog} catalog @returns {StopTable} */
@@ -48,7 +49,7 @@ export function paletteTitle(
   /** @type {Palette} */ palette,
   /** @type {Received.Catalog} */ catalog,
 ) {
-  if (Array.isArray(palette)) return "Your own";
-  if (typeof palette !== "string") return palette?.title || "Your own";
+  if (Array.isArray(palette)) return say("your_own");
+  if (typeof palette !== "string") return palette?.title || say("your_own");
   return catalog.palettes.find(({ name }) => name === palette)?.title ?? palette;
 }

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { nameOf } from "../points.js";
 import { observe } from "../state.js";
 import { Section, Select, Slider, words } from "../ui.js";
+import { say } from "../words.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 const RANGES = /** @type {const} */ ({
@@ -35,7 +36,7 @@ export function Develop(/** @type {{explorer: import("../explorer.js").Explorer}
     return html`<${Slider} key=${name} label=${words(name)} value=${value} least=${least} most=${most} log=${log} hint=${known[name].description}
       live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`;
   };
-  return html`<${Section} title="Develop" open=${false}>
-    <${Select} label="Curve" choices=${explorer.catalog.curves} value=${given.curve} put=${(/** @type {Scenes.Develop["curve"]} */ curve) => put({ curve })} />
+  return html`<${Section} title=${say("develop")} open=${false}>
+    <${Select} label=${say("curve")} choices=${explorer.catalog.curves} value=${given.curve} put=${(/** @type {Scenes.Develop["curve"]} */ curve) => put({ curve })} />
     ${NAMES.map(field)}<//>`;
 }

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { displayOf } from "../points.js";
 import { observe } from "../state.js";
 import { Row, Section, Select, Slider, words } from "../ui.js";
+import { say } from "../words.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 const RANGES = /** @type {const} */ ({
@@ -49,11 +50,11 @@ export function Shown(
     (/** @type {string} */ step) =>
     (/** @type {FieldEvent} */ { target }) =>
       put({ background: target.value }, step);
-  return html`<${Section} title="Colors along the palette">
-      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
-    <${Section} title="Display">${SHOWN.map(field)}
-      <${Row} label="Background" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${display.background} onInput=${back("background")} onChange=${back("background")} />`} /><//>
-    <${Section} title="Noise and edges" open=${false}>${NOISE.map(field)}
-      <${Select} label="Filter" choices=${explorer.catalog.filters} value=${display.filter} put=${(/** @type {string} */ filter) => put({ filter })} /><//>`;
+  return html`<${Section} title=${say("colors_along_the_palette")}>
+      <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label=${say("offset")} value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
+    <${Section} title=${say("display")}>${SHOWN.map(field)}
+      <${Row} label=${say("background")} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${display.background} onInput=${back("background")} onChange=${back("background")} />`} /><//>
+    <${Section} title=${say("noise_and_edges")} open=${false}>${NOISE.map(field)}
+      <${Select} label=${say("filter")} choices=${explorer.catalog.filters} value=${display.filter} put=${(/** @type {string} */ filter) => put({ filter })} /><//>`;
 }

@@ -2,14 +2,15 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Segments, Slider, TextField, Toggle } from "../ui.js";
+import { say } from "../words.js";
 import { gradient, tableOf } from "./colors.js";
 import { hexOf, hexOfParts, mixed, moved, partsOf, reversed } from "./stops.js";
 
 const MOST_STOPS = 64; // that the strip can show apart
 const PARTS = /** @type {[string, number][]} */ ([
-  ["Lightness", 1],
-  ["Chroma", 0.37],
-  ["Hue", 360],
+  [say("lightness"), 1],
+  [say("chroma"), 0.37],
+  [say("hue"), 360],
 ]); // of a color in OKLCH, and the most of each
 /** @type {Record<string, number>} */
 const KEYS = {
@@ -112,21 +113,21 @@ export function Editor({ palette, catalog, put }) {
     <div class="rail" ref=${(/** @type {HTMLElement|null} */ made) => {
       rail = made;
     }}>
-      <div class="strip track" title="Double-click to add a stop" style=${{ background: gradient(table, catalog) }} onDblClick=${(/** @type {MouseEvent} */ event) => add(at(event))}></div>
-      <div class="stops" role="group" aria-label="Stops" onPointerDown=${grab} onPointerMove=${drag} onLostPointerCapture=${drop}>${stops.map(
+      <div class="strip track" title=${say("double_click_to_add_a")} style=${{ background: gradient(table, catalog) }} onDblClick=${(/** @type {MouseEvent} */ event) => add(at(event))}></div>
+      <div class="stops" role="group" aria-label=${say("stops")} onPointerDown=${grab} onPointerMove=${drag} onLostPointerCapture=${drop}>${stops.map(
         ([where, color], index) => html`
-        <button key=${index} type="button" class=${`stop${index === picked ? " picked" : ""}`} role="slider" aria-label=${`Stop ${index + 1} of ${stops.length}`} aria-valuemin="0" aria-valuemax="100"
+        <button key=${index} type="button" class=${`stop${index === picked ? " picked" : ""}`} role="slider" aria-label=${say("stop_of", { value: index + 1, count: stops.length })} aria-valuemin="0" aria-valuemax="100"
           aria-valuenow=${Math.round(100 * where)} aria-valuetext=${`${(100 * where).toFixed(1)} %, ${color}`} style=${{ left: `${100 * where}%`, "--color": color }}
           onFocus=${() => {
             own.picked = index;
           }} onKeyDown=${key} />`,
       )}</div></div>
     <div class="line">
-      <input type="color" aria-label="Color of the stop" value=${shade} onInput=${(/** @type {FieldEvent} */ { target }) => recolor(target.value, true)} onChange=${(/** @type {FieldEvent} */ { target }) => recolor(target.value)} />
-      <${TextField} class="hex" aria-label="Color as text" value=${shade} put=${typed} /><span class="grow"></span>
-      <${Button} label="Add a stop" symbol="plus" bare kind="quiet" onClick=${() => add((stops[picked][0] + (stops[picked + 1]?.[0] ?? 1)) / 2)} />
-      <${Button} label="Remove the stop" symbol="trash" bare kind="quiet" onClick=${remove} />
-      <${Button} label="Reverse" symbol="swap" bare kind="quiet" onClick=${() => put(reversed(table), false)} /></div>
+      <input type="color" aria-label=${say("color_of_the_stop")} value=${shade} onInput=${(/** @type {FieldEvent} */ { target }) => recolor(target.value, true)} onChange=${(/** @type {FieldEvent} */ { target }) => recolor(target.value)} />
+      <${TextField} class="hex" aria-label=${say("color_as_text")} value=${shade} put=${typed} /><span class="grow"></span>
+      <${Button} label=${say("add_a_stop")} symbol="plus" bare kind="quiet" onClick=${() => add((stops[picked][0] + (stops[picked + 1]?.[0] ?? 1)) / 2)} />
+      <${Button} label=${say("remove_the_stop")} symbol="trash" bare kind="quiet" onClick=${remove} />
+      <${Button} label=${say("reverse")} symbol="swap" bare kind="quiet" onClick=${() => put(reversed(table), false)} /></div>
     ${PARTS.map(
       (
         [label, most],
@@ -134,9 +135,9 @@ export function Editor({ palette, catalog, put }) {
       ) => html`<${Slider} key=${label} label=${label} value=${parts[index]} least=${0} most=${most} track=${ramp(index, most)}
       live=${(/** @type {number} */ value) => tune(index, value, true)} put=${(/** @type {number} */ value) => tune(index, value, false)} />`,
     )}
-    <${Toggle} label="The last color leads back to the first" value=${table.cyclic} put=${(/** @type {boolean} */ cyclic) => put({ ...table, cyclic }, false)} />
-    <div class="row"><span class="row-head">Mix colors in</span>
-      <${Segments} label="Mix colors in" choices=${[
+    <${Toggle} label=${say("the_last_color_leads_back")} value=${table.cyclic} put=${(/** @type {boolean} */ cyclic) => put({ ...table, cyclic }, false)} />
+    <div class="row"><span class="row-head">${say("mix_colors_in")}</span>
+      <${Segments} label=${say("mix_colors_in")} choices=${[
         ["oklab", "OKLab"],
         ["oklch", "OKLCH"],
         ["srgb", "sRGB"],

@@ -13,17 +13,17 @@ import {
   Thumbnail,
   words,
 } from "../ui.js";
+import { say } from "../words.js";
 import { sent } from "./files.js";
 import { expressionOf, parametersOf } from "./parameters.js";
 import { transformsTool } from "./transforms.js";
 
-const HINT =
-  "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A name with a value is a parameter, and gets a slider: z**2 + k*c, k=0.3. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
+const HINT = say("z_and_c_numbers_conj");
 
 const PROGRAM = {
-  start: "First values, from c: statements parted by ;",
-  step: "Statements of each step",
-  test: "An orbit goes on as long as this holds",
+  start: say("first_values_from_c_statements"),
+  step: say("statements_of_each_step"),
+  test: say("an_orbit_goes_on_as"),
 };
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
@@ -52,7 +52,7 @@ function Wrong({ text, told }) {
     at = Number(column) - 1;
   if (!column) return html`<p class="hint wrong" role="alert">${told}</p>`;
   return html`<div class="hint wrong" role="alert"><code aria-hidden="true">${text.slice(0, at)}<mark>${text[at] ?? "\u00a0"}</mark>${text.slice(at + 1)}</code>
-    <p>Column ${column}: ${why}</p></div>`;
+    <p>${say("column", { column, why })}</p></div>`;
 }
 
 export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space }) {
@@ -99,7 +99,9 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         { scene, asked = [] } = /** @type {Received.Uploaded} */ (
           found.scene ? found : await sent(file, found.entries?.[0][0])
         );
-      const usual = asked.map(([name, value]) => `${name} is ${value}`).join(", "),
+      const usual = asked
+          .map(([name, value]) => say("name_is", { name, value: String(value) }))
+          .join(", "),
         formula = tableOf(scene?.formula);
       own.read = { text, usual, step: formula.step };
       return formula;
@@ -123,7 +125,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     const typed = (/** @type {KeyboardEvent} */ event) =>
       event.key === "Enter" && !event.shiftKey && !text.includes("{") && draw(event);
     return html`<form class="stack" onSubmit=${draw}>
-      <${Row} label="z becomes" hint=${HINT} control=${(
+      <${Row} label=${say("z_becomes")} hint=${HINT} control=${(
         /** @type {string} */ id,
       ) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
         aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(
@@ -131,10 +133,10 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         ) => {
           own.draft = target.value;
         }} onKeyDown=${typed}></textarea>`} />
-      ${read.usual && html`<p class="hint">Fractint asks for values, which are here: ${read.usual}. Write others in their places.</p>`}
+      ${read.usual && html`<p class="hint">${say("fractint_asks_for_values_which", { usual: read.usual })}</p>`}
       ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
-      <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
-        <p class="hint" role="status">${own.waiting && "Compiling. The picture stays until the new formula is ready."}</p></div></form>`;
+      <div class="line"><${Button} label=${say("draw_it")} kind="primary fixed" type="submit" />
+        <p class="hint" role="status">${own.waiting && say("compiling_the_picture_stays_until")}</p></div></form>`;
   }
 
   /** The formula of an image of points: transforms, or parameters. */
@@ -164,16 +166,16 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
       return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     };
-    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
+    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title=${say("parameters")}><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
       ${
         !solid &&
-        html`<${Section} title="Points"><${Slider} label="Quality" value=${qualityOf(scatter, now.name)} least=${1} most=${2000} log hint="Points for each pixel."
+        html`<${Section} title=${say("points")}><${Slider} label=${say("quality")} value=${qualityOf(scatter, now.name)} least=${1} most=${2000} log hint=${say("points_for_each_pixel")}
         put=${(/** @type {number} */ quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`
       }
       ${
         solid &&
-        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
-        hint="Paths of light for each pixel. “auto” follows the quality, and takes as many as a pixel needs." put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
+        html`<${space.Camera} /><${Section} title=${say("samples")}><${Slider} label=${say("samples")} value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
+        hint=${say("paths_of_light_for_each")} put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
       }`;
   }
 
@@ -199,7 +201,9 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         whole=${power && Number.isInteger(value)} change=${put} />`;
     };
     const found = parametersOf(now);
-    return found.length > 0 && html`<${Section} title="Parameters">${found.map(slider)}<//>`;
+    return (
+      found.length > 0 && html`<${Section} title=${say("parameters")}>${found.map(slider)}<//>`
+    );
   }
 
   /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
@@ -211,12 +215,12 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       values === explorer.placed?.values
         ? explorer.changeFormula(name)
         : explorer.open({ formula: name });
-    return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(
+    return html`<input type="search" placeholder=${say("search")} aria-label=${say("search_the_formulas")} value=${own.wanted} onInput=${(
       /** @type {FieldEvent} */ { target },
     ) => {
       own.wanted = target.value;
     }} />
-      <p class="hint" role="status">${cards.some(fits) ? html`<${Coming} />` : "No formula has these words."}</p>
+      <p class="hint" role="status">${cards.some(fits) ? html`<${Coming} />` : say("no_formula_has_these_words")}</p>
       ${[...groups]
         .filter(([, members]) => members.some(fits))
         .map(
@@ -238,10 +242,10 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
-      ${!points && html`<${Section} title="Your own"><${Own} now=${now} /><//><${Parameters} now=${now} />`}
+      ${!points && html`<${Section} title=${say("your_own")}><${Own} now=${now} /><//><${Parameters} now=${now} />`}
       ${
         now.name === "program" &&
-        html`<${Section} title="Program">${Object.entries(PROGRAM).map(
+        html`<${Section} title=${say("program")}>${Object.entries(PROGRAM).map(
           ([name, meaning]) => html`<${OptionField} key=${name}
         option=${{ name, type: "text", default: "", meaning }} value=${now[name] ?? ""} put=${(/** @type {string} */ text) => explorer.changeFormula({ ...now, [name]: text })} />`,
         )}<//>`
@@ -249,12 +253,12 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       ${
         !points &&
         options.length > 0 &&
-        html`<${Section} title="Options"><p class="hint">${known?.meaning}</p>${options.map(
+        html`<${Section} title=${say("options")}><p class="hint">${known?.meaning}</p>${options.map(
           (option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
         value=${now[option.name] ?? option.default} put=${(/** @type {unknown} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`,
         )}<//>`
       }
-      <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;
+      <${Section} title=${say("formulas")}><${Formulas} now=${now} /><//></div>`;
   }
   return { View, Over: transforms.Handles };
 }

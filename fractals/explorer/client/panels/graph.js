@@ -1,15 +1,16 @@
 /** The graph in which keys of a film are dragged, and the choice of how the film comes to a key. */
 import { html } from "../html.js";
 import { Select } from "../ui.js";
+import { say } from "../words.js";
 import { heightOf } from "./curves.js";
 
 const EASES = [
-  ["soft", "Softly"],
-  ["constant", "At constant speed"],
-  ["in", "Beginning slowly"],
-  ["out", "Ending slowly"],
-  ["both", "Beginning and ending slowly"],
-  ["hold", "With a jump at the end"],
+  ["soft", say("softly")],
+  ["constant", say("at_constant_speed")],
+  ["in", say("beginning_slowly")],
+  ["out", say("ending_slowly")],
+  ["both", say("beginning_and_ending_slowly")],
+  ["hold", say("with_a_jump_at_the")],
 ];
 
 /** A curve with its keys. @param {{line: number[][], range: number[], moment: number, backwards: boolean, kind?: string, add?: (share: number, height: number) => void, children?: unknown}} options

@@ -1,5 +1,6 @@
 /** The distribution of the view's values, each bar in its own color; dragging shifts the palette. */
 import { html } from "../html.js";
+import { say } from "../words.js";
 
 export const BINS = 128;
 
@@ -28,7 +29,7 @@ export function Histogram({ counts, background, paint, shift }) {
       );
     if (!live) node.from = null;
   };
-  return html`<div class="histogram" role="img" aria-label="Histogram of the view, in the colors of the palette"
+  return html`<div class="histogram" role="img" aria-label=${say("histogram_of_the_view_in")}
     onPointerDown=${grab} onPointerMove=${drag(true)} onLostPointerCapture=${drag(false)}><div class="bars" style=${style}></div></div>`;
 }
 

@@ -5,6 +5,7 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Drawn } from "../ui.js";
+import { say } from "../words.js";
 
 const SIZE = 256; // of the preview, in pixels
 
@@ -113,9 +114,9 @@ export function juliaTool(
     return html`${
       own.picture &&
       html`<figure class=${`julia glass${touched ? " touched" : ""}`} style=${own.place} onClick=${() => enter()}><${Drawn} picture=${own.picture} />
-      <figcaption><span>${touched ? "Tap here to go in" : "Click to go in"}</span><${Button} label="Done" kind="quiet" onClick=${done} /></figcaption></figure>`
+      <figcaption><span>${touched ? say("tap_here_to_go_in") : say("click_to_go_in")}</span><${Button} label=${say("done")} kind="quiet" onClick=${done} /></figcaption></figure>`
     }
-      ${own.map && explorer.placed?.julia && html`<div class="back glass"><${Button} label="Back to the map" symbol="back" kind="quiet" onClick=${leave} /></div>`}`;
+      ${own.map && explorer.placed?.julia && html`<div class="back glass"><${Button} label=${say("back_to_the_map")} symbol="back" kind="quiet" onClick=${leave} /></div>`}`;
   }
   return {
     View,
@@ -127,16 +128,16 @@ export function juliaTool(
     commands: [
       {
         id: "julia",
-        group: "Find",
-        title: "Hold: Julia set of the point under the pointer; click goes in",
+        group: say("find"),
+        title: say("hold_julia_set_of_the"),
         keys: ["j"],
         start: () => start(),
         stop,
       },
       {
         id: "julia-enter",
-        group: "Find",
-        title: "Go into the Julia set of the point under the pointer, or the middle",
+        group: say("find"),
+        title: say("go_into_the_julia_set"),
         keys: ["Shift+J"],
         run: () => enter(),
       },

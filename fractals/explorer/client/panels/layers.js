@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { paintsOf } from "../paints.js";
 import { Button, Select, Slider, whileHeld, words } from "../ui.js";
+import { say, within } from "../words.js";
 import { coloringName, gradient, shownPalette } from "./colors.js";
 import {
   at,
@@ -90,32 +91,32 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
   };
   const grip = (/** @type {string} */ name, /** @type {number[]} */ where) =>
     where.length > 0 &&
-    html`<${Button} label=${`Drag ${name}`} symbol="grip" bare kind="quiet grip-button" tabindex="-1" onPointerDown=${grab(where)} />`;
+    html`<${Button} label=${say("drag_name", { name })} symbol="grip" bare kind="quiet grip-button" tabindex="-1" onPointerDown=${grab(where)} />`;
   const last = (/** @type {number[]} */ where) =>
     where.length > 1 ? false : where[0] === layers.length - 1;
   const tools = (
     /** @type {string} */ name,
     /** @type {number[]} */ where,
   ) => html`<span class="line tight">
-    <${Button} label=${`Move ${name} up`} symbol="up" bare kind="quiet" disabled=${last(where)} onClick=${() => move(1)} />
-    <${Button} label=${`Move ${name} down`} symbol="down" bare kind="quiet" disabled=${where.length === 1 && where[0] === 0} onClick=${() => move(-1)} />
-    <${Button} label=${`Remove ${name}`} symbol="trash" bare kind="quiet" onClick=${remove} /></span>`;
+    <${Button} label=${say("move_name_up", { name })} symbol="up" bare kind="quiet" disabled=${last(where)} onClick=${() => move(1)} />
+    <${Button} label=${say("move_name_down", { name })} symbol="down" bare kind="quiet" disabled=${where.length === 1 && where[0] === 0} onClick=${() => move(-1)} />
+    <${Button} label=${say("remove_name", { name })} symbol="trash" bare kind="quiet" onClick=${remove} /></span>`;
   const told = (/** @type {Paint} */ { blend, opacity, picture_mask: mask }) =>
-    `${words(blend ?? "auto")} · ${Math.round(100 * (opacity ?? 1))} %${mask ? " · mask" : ""}`;
+    `${words(blend ?? "auto")} · ${Math.round(100 * (opacity ?? 1))} %${mask ? ` · ${within(say("mask"))}` : ""}`;
   const item = (/** @type {Found} */ { paint, path: where }, /** @type {number} */ index) => {
     const name = words(coloringName(paint)),
       chosen = index === picked && path.length === where.length;
     return html`<li key=${index} class=${`layer${chosen ? " picked" : ""}`} style=${{ "--depth": Math.max(0, where.length - 1) }} data-path=${where.length ? where.join() : undefined}>
       <div class="line tight">${grip(name, where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(index)}>
         <span class="chip" style=${{ background: gradient(shownPalette(paint, catalog), catalog) }}></span><span class="grow">${name}</span>
-        <span class="faint">${index ? told(paint) : "Base"}</span></button></div>
+        <span class="faint">${index ? told(paint) : say("base")}</span></button></div>
       ${chosen && index > 0 && tools(name, where)}</li>`;
   };
   const head = (/** @type {number[]} */ where) => {
     const first = indexOf(layers, where),
       chosen = path.join() === where.join();
     return html`<li key=${`group ${where}`} class=${`layer group${chosen ? " picked" : ""}`} style=${{ "--depth": where.length - 1 }} data-path=${where.join()}>
-      <div class="line tight">${grip("group", where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(first, where.length)}><span class="grow strong">Group</span><span class="faint">${told(at(layers, where) ?? {})}</span></button></div>
+      <div class="line tight">${grip("group", where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(first, where.length)}><span class="grow strong">${say("group")}</span><span class="faint">${told(at(layers, where) ?? {})}</span></button></div>
       ${chosen && tools("group", where)}</li>`;
   };
   /** Return the groups that end with a layer, the innermost first. */
@@ -129,15 +130,15 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
     item(each, index),
     ...ending(each, index).map(head),
   ]);
-  return html`<div class="stack"><ol class="layers" aria-label="Layers, from the top">${rows.reverse()}</ol>
+  return html`<div class="stack"><ol class="layers" aria-label=${say("layers_from_the_top")}>${rows.reverse()}</ol>
     ${
       over &&
       html`<div class="stack" key=${path.join()}>
-      <${Select} label="Blend" choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(/** @type {Paint["blend"]} */ blend) => edit({ blend })} />
-      <${Slider} label="Opacity" value=${over.opacity ?? 1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
+      <${Select} label=${say("blend")} choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(/** @type {Paint["blend"]} */ blend) => edit({ blend })} />
+      <${Slider} label=${say("opacity")} value=${over.opacity ?? 1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
       <${Mask} mask=${over.picture_mask} put=${(/** @type {PictureMask|null} */ mask) => edit({ picture_mask: mask })} />
-      ${over.layers && html`<${Button} label="Ungroup" kind="wide-button" onClick=${ungroup} />`}
-      ${canGroup(layers, path) && html`<${Button} label="Make a group of it" kind="wide-button" title="Drag other layers into it, or move them there" onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`
+      ${over.layers && html`<${Button} label=${say("ungroup")} kind="wide-button" onClick=${ungroup} />`}
+      ${canGroup(layers, path) && html`<${Button} label=${say("make_a_group_of_it")} kind="wide-button" title=${say("drag_other_layers_into_it")} onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`
     }
-    <${Button} label="Add a layer" title="Another coloring over this one, mixed with it by a blend mode" symbol="plus" kind="wide-button" onClick=${add} /></div>`;
+    <${Button} label=${say("add_a_layer")} title=${say("another_coloring_over_this_one")} symbol="plus" kind="wide-button" onClick=${add} /></div>`;
 }

@@ -1,4 +1,5 @@
 /** Looks: presets over the colors of any scene. They replace its layers, and keep its coloring. */
+import { say } from "../words.js";
 import { shownPalette, tableOf } from "./colors.js";
 import { mixed } from "./stops.js";
 
@@ -18,7 +19,7 @@ export function flat(table, count = FLAT) {
       [round((k + 1) / count - (k < count - 1 ? 0 : EDGE)), color],
     );
   }
-  return { stops, cyclic: table.cyclic, title: "Poster" };
+  return { stops, cyclic: table.cyclic, title: say("poster") };
 }
 
 const round = (/** @type {number} */ place) => Math.round(1e5 * place) / 1e5;
@@ -27,13 +28,13 @@ const round = (/** @type {number} */ place) => Math.round(1e5 * place) / 1e5;
 export function looksOf(color, catalog) {
   const { layers: _, ...base } = color,
     looks = /** @type {[string, string, Paint[]][]} */ ([
-      ["plain", "Plain", []],
-      ["light", "Light", [{ ...SLOPES, opacity: 0.95 }]],
-      ["relief", "Relief", [{ ...SLOPES, blend: "overlay", opacity: 0.7 }]],
-      ["ink", "Ink", [{ ...INK, opacity: 0.75 }]],
+      ["plain", say("plain"), []],
+      ["light", say("light"), [{ ...SLOPES, opacity: 0.95 }]],
+      ["relief", say("relief"), [{ ...SLOPES, blend: "overlay", opacity: 0.7 }]],
+      ["ink", say("ink"), [{ ...INK, opacity: 0.75 }]],
       [
         "engraving",
-        "Engraving",
+        say("engraving"),
         [
           { coloring: "field_lines", palette: "ink", blend: "soft_light", opacity: 0.55 },
           { ...INK, opacity: 0.5 },
@@ -45,7 +46,7 @@ export function looksOf(color, catalog) {
     ...looks,
     {
       id: "poster",
-      title: "Poster",
+      title: say("poster"),
       change: { color: { ...base, palette, layers: [{ ...INK, opacity: 0.9 }] } },
     },
   ];

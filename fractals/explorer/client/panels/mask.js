@@ -3,6 +3,7 @@ import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
 import { newCanvas } from "../picture.js";
 import { observe } from "../state.js";
 import { Button, FileButton, Segments, Slider, whileHeld } from "../ui.js";
+import { say } from "../words.js";
 
 const SIDE = 256,
   LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
@@ -92,54 +93,54 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
     try {
       put({ picture: drawn(await createImageBitmap(file)).toDataURL("image/png") });
     } catch {
-      notify(`${file.name}: the browser can't read this picture`, "error");
+      notify(say("the_browser_cant_read_this", { name: file.name }), "error");
     }
   };
   const lay = (/** @type {string} */ where) =>
     mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
-  return html`<div class="stack" role="group" aria-label="Mask">
-    <div class="row-head">Mask</div><div class="line">
+  return html`<div class="stack" role="group" aria-label=${say("mask")}>
+    <div class="row-head">${say("mask")}</div><div class="line">
       ${
         painting
-          ? html`<${Button} label="Done" symbol="check" kind="quiet" onClick=${() => {
+          ? html`<${Button} label=${say("done")} symbol="check" kind="quiet" onClick=${() => {
               brush.on = false;
             }} />`
-          : html`<${Button} label=${mask ? "Paint on" : "Paint a mask"} symbol="edit" kind="quiet" onClick=${begin} />`
+          : html`<${Button} label=${mask ? say("paint_on") : say("paint_a_mask")} symbol="edit" kind="quiet" onClick=${begin} />`
       }
-      <${FileButton} label="From a picture" kind="quiet" accept="image/*" take=${take} />
+      <${FileButton} label=${say("from_a_picture")} kind="quiet" accept="image/*" take=${take} />
       ${
         mask &&
-        html`<${Button} label="Remove the mask" symbol="trash" bare kind="quiet" onClick=${() => {
+        html`<${Button} label=${say("remove_the_mask")} symbol="trash" bare kind="quiet" onClick=${() => {
           brush.on = false;
           put(null);
         }} />`
       }</div>
     ${
       mask &&
-      html`<${Segments} label="Where the mask lies" choices=${[
-        ["place", "On this place"],
-        ["frame", "Over the frame"],
+      html`<${Segments} label=${say("where_the_mask_lies")} choices=${[
+        ["place", say("on_this_place")],
+        ["frame", say("over_the_frame")],
       ]} value=${mask.view ? "place" : "frame"} put=${lay} />`
     }
     ${
       painting &&
-      html`<${Segments} label="The brush" choices=${[
-        ["hide", "Hides"],
-        ["show", "Shows"],
+      html`<${Segments} label=${say("the_brush")} choices=${[
+        ["hide", say("hides")],
+        ["show", say("shows")],
       ]} value=${brush.shows ? "show" : "hide"} put=${(way) => {
         brush.shows = way === "show";
       }} />
-      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(
+      <${Slider} label=${say("brush_size")} value=${brush.size} least=${0.01} most=${0.6} log put=${(
         /** @type {number} */ size,
       ) => {
         brush.size = size;
       }} />
-      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(
+      <${Slider} label=${say("softness")} value=${brush.soft} least=${0} most=${1} put=${(
         /** @type {number} */ soft,
       ) => {
         brush.soft = soft;
       }} />
-      <p class="hint">Paint on the picture. What is red is hidden.</p>`
+      <p class="hint">${say("paint_on_the_picture_what")}</p>`
     }</div>`;
 }
 
@@ -268,5 +269,5 @@ export function Brush({ explorer, brush }) {
     };
     whileHeld(event, move, end);
   };
-  return html`<canvas class="mask-brush" aria-label="The mask: paint on the picture" ref=${shown} onPointerDown=${down}></canvas>`;
+  return html`<canvas class="mask-brush" aria-label=${say("the_mask_paint_on_the")} ref=${shown} onPointerDown=${down}></canvas>`;
 }

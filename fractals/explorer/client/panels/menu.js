@@ -2,6 +2,7 @@
 import { html, useLayoutEffect } from "../html.js";
 import { observe } from "../state.js";
 import { Button, copyText } from "../ui.js";
+import { say } from "../words.js";
 
 const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spiral is searched for
 const SIZE = [236, 376]; // CSS pixels, about
@@ -43,19 +44,19 @@ export function pointMenu(
   };
   /** @type {[string, (at: number[]) => void][]} */
   const ITEMS = [
-    ["Center here", center],
-    ["Julia set of this point", (at) => julia.enter(at)],
-    ["Julia set beside the picture", (at) => second(at)],
-    ["Minibrot near here", find("nucleus")],
-    ["Eye of the spiral near here", find("misiurewicz")],
-    ["Copy the coordinates", copy],
-    ["Keep as a bookmark", () => open("bookmark")],
+    [say("center_here"), center],
+    [say("julia_set_of_this_point"), (at) => julia.enter(at)],
+    [say("julia_set_beside_the_picture"), (at) => second(at)],
+    [say("minibrot_near_here"), find("nucleus")],
+    [say("eye_of_the_spiral_near"), find("misiurewicz")],
+    [say("copy_the_coordinates"), copy],
+    [say("keep_as_a_bookmark"), () => open("bookmark")],
   ];
 
   /** @type {[string, (at: number[]) => void][]} */
   const OF_SOLIDS = [
-    ["Focus here", (at) => space.focusAt(at)],
-    ["Keep as a bookmark", () => open("bookmark")],
+    [say("focus_here"), (at) => space.focusAt(at)],
+    [say("keep_as_a_bookmark"), () => open("bookmark")],
   ];
 
   function Menu(/** @type {{at: number[], x: number, y: number}} */ { at, x, y }) {
@@ -75,7 +76,7 @@ export function pointMenu(
       left: `${Math.max(8, Math.min(x, innerWidth - SIZE[0]))}px`,
       top: `${Math.max(8, Math.min(y, innerHeight - SIZE[1]))}px`,
     };
-    return html`<div class="menu glass" role="menu" aria-label="At this point" style=${style} ref=${(
+    return html`<div class="menu glass" role="menu" aria-label=${say("at_this_point")} style=${style} ref=${(
       /** @type {HTMLElement} */ node,
     ) => {
       made = node;

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
 import { Button, download, TextField } from "../ui.js";
+import { say } from "../words.js";
 import { gradient, tableOf } from "./colors.js";
 
 /** Keys of the favorites: F5, F11 and F12 stay the browser's. */
@@ -40,18 +41,18 @@ export function Palettes({ catalog, chosen, choose, peek }) {
   };
   const sorted = [...catalog.palettes].sort((a, b) => rank(a) - rank(b)),
     shown = sorted.filter(({ name }, k) => own.all || k < FEW || name === chosen);
-  return html`<ul class="palettes" aria-label="Palettes" data-about=${`Point at a palette to try it, and click to take it. Its star keeps it at a key: ${FAVORITE_KEYS.join(", ")}.`}>${shown.map(
+  return html`<ul class="palettes" aria-label=${say("palettes")} data-about=${say("point_at_a_palette_to", { list: FAVORITE_KEYS.join(", ") })}>${shown.map(
     ({ name, title }) => {
       const starred = favorites.includes(name);
       return html`<li key=${name} class="palette">
       <button type="button" class="strip-button" title=${title} aria-pressed=${String(name === chosen)} onClick=${() => choose(name)} ...${pointed(peek, name)}>
         <span class="strip" style=${{ background: gradient(name, catalog) }}></span><span class="caption">${title}</span></button>
-      <${Button} label=${starred ? `Remove ${title} from the favorites` : `Mark ${title} as a favorite`} symbol="star" bare
+      <${Button} label=${starred ? say("remove_from_the_favorites", { title }) : say("mark_as_a_favorite", { title })} symbol="star" bare
         kind=${starred ? "star on" : "star"} aria-pressed=${String(starred)} onClick=${() => mark(name)} />
       ${starred && html`<kbd>${FAVORITE_KEYS[favorites.indexOf(name)]}</kbd>`}</li>`;
     },
   )}</ul>
-  <${Button} label=${own.all ? "Fewer palettes" : `All ${sorted.length} palettes`} kind="quiet" aria-expanded=${String(own.all)} onClick=${() => {
+  <${Button} label=${own.all ? say("fewer_palettes") : say("all_palettes", { count: sorted.length })} kind="quiet" aria-expanded=${String(own.all)} onClick=${() => {
     own.all = !own.all;
   }} />`;
 }
@@ -75,15 +76,15 @@ export function OwnPalettes({ catalog, chosen, choose, peek }) {
     kept.set("palettes", [...mine.filter((each) => each.title !== palette.title), palette]);
     choose(palette);
   };
-  return html`${typeof chosen === "object" && !known && html`<${TextField} aria-label="Keep this palette as" placeholder="Name it to keep it" maxlength="100" value="" put=${keep} />`}
+  return html`${typeof chosen === "object" && !known && html`<${TextField} aria-label=${say("keep_this_palette_as")} placeholder=${say("name_it_to_keep_it")} maxlength="100" value="" put=${keep} />`}
     ${
       mine.length > 0 &&
-      html`<ul class="palettes own" aria-label="My palettes">${mine.map(
+      html`<ul class="palettes own" aria-label=${say("my_palettes")}>${mine.map(
         (palette) => html`<li key=${palette.title} class="palette">
       <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)} ...${pointed(peek, palette)}>
         <span class="strip" style=${{ background: gradient(palette, catalog) }}></span><span class="caption">${palette.title}</span></button>
-      <span class="line tight end"><${Button} label=${`Save ${palette.title} as a file`} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
-        <${Button} label=${`Remove ${palette.title}`} symbol="trash" bare kind="quiet" onClick=${() =>
+      <span class="line tight end"><${Button} label=${say("save_as_a_file", { title: palette.title ?? "" })} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
+        <${Button} label=${say("remove_name", { name: palette.title ?? "" })} symbol="trash" bare kind="quiet" onClick=${() =>
           kept.set(
             "palettes",
             mine.filter((each) => each !== palette),

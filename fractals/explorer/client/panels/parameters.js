@@ -1,4 +1,6 @@
 /** Parameters of formulas that a user writes: names whose values are numbers of the scene. */
+import { say } from "../words.js";
+
 // Keys of a formula that a user writes; others are parameters.
 const WRITTEN = "name step start test degree tolerance escapes repeats loop".split(" ");
 const COMPLEX = /^([+-]?[\d.]+(?:e[+-]?\d+)?)([+-][\d.]+(?:e[+-]?\d+)?)[ij]$/i;
@@ -16,7 +18,7 @@ export function parametersOf(formula) {
       const parts = Array.isArray(value)
         ? value.map((each, part) => ({
             name,
-            text: `${name}, ${part ? "imaginary" : "real"}`,
+            text: say(part ? "imaginary_of" : "real_of", { name }),
             part,
             value: each,
           }))

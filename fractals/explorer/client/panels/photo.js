@@ -1,6 +1,7 @@
 /** A palette out of a photograph: its main colors, as a loop without jumps. */
 import { formatHex, oklch } from "../lib/culori.js";
 import { newCanvas } from "../picture.js";
+import { say } from "../words.js";
 
 const SIDE = 64; // pixels to which a photograph is reduced
 const COLORS = 7,
@@ -15,7 +16,8 @@ export async function paletteOf(file) {
   const [, context] = newCanvas(w, h, { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, w, h);
-  const title = (file.name ?? "Photograph").replace(/\.\w+$/, "").slice(0, 100) || "Photograph";
+  const title =
+    (file.name ?? say("photograph")).replace(/\.\w+$/, "").slice(0, 100) || say("photograph");
   return { title, stops: stopsOf(context.getImageData(0, 0, w, h).data), cyclic: true };
 }
 

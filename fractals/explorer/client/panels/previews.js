@@ -1,6 +1,7 @@
 /** Small pictures of this very view in other colors: they are drawn while they are seen. */
 import { html, useEffect, useSignal } from "../html.js";
 import { Card, Drawn } from "../ui.js";
+import { say } from "../words.js";
 
 const REST_MS = 700; // after the view was drawn, before its small pictures are
 const WIDTH = 160; // pixels
@@ -94,7 +95,7 @@ export function Previews({ explorer, label, items, chosen, fit = false, named = 
   const drawn = items.filter(({ id }) => made.value[id]),
     shown = named ? items : drawn;
   const told = seen.value && place && !whole.value && items.length > 0;
-  return html`<p class="hint" role="status" hidden=${!told}>${told && `Small pictures: ${drawn.length} of ${items.length}`}</p><ul class="filters" aria-label=${label} ref=${watch}>${shown.map(
+  return html`<p class="hint" role="status" hidden=${!told}>${told && say("small_pictures_of", { count: drawn.length, count2: items.length })}</p><ul class="filters" aria-label=${label} ref=${watch}>${shown.map(
     (item) => html`<li key=${item.id}>
     <${Card} title=${item.title} about=${item.about} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}>${made.value[item.id] ? html`<${Drawn} picture=${made.value[item.id].picture} />` : html`<span class="empty"></span>`}<//></li>`,
   )}

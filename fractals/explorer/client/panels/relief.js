@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Section, Select, Slider, words } from "../ui.js";
+import { say } from "../words.js";
 import { Daylight } from "./space.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
@@ -20,8 +21,8 @@ export function Relief(/** @type {{explorer: import("../explorer.js").Explorer}}
   });
   const put = (/** @type {Scenes.Relief} */ values, step = "") =>
     explorer.changeIn("relief", values, step);
-  return html`<${Section} title="Relief" open=${given.heights !== "none"}>
-    <${Select} label="Heights" choices=${known.heights.enum ?? []} value=${given.heights} put=${(/** @type {Scenes.Relief["heights"]} */ heights) => put({ heights })} />
+  return html`<${Section} title=${say("relief")} open=${given.heights !== "none"}>
+    <${Select} label=${say("heights")} choices=${known.heights.enum ?? []} value=${given.heights} put=${(/** @type {Scenes.Relief["heights"]} */ heights) => put({ heights })} />
     ${RANGES.map(
       ([
         name,

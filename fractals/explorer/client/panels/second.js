@@ -10,13 +10,14 @@ import { views } from "../keys.js";
 import { watchSize } from "../stage.js";
 import { observe, SECOND } from "../state.js";
 import { Button, captured, Drawn, Knob, Segments } from "../ui.js";
+import { say } from "../words.js";
 import { canFly, difference, offset } from "./flight.js";
 import { decimal } from "./scale.js";
 
 const KINDS = [
-  ["julia", "Julia set"],
-  ["place", "Same place"],
-  ["free", "Free"],
+  ["julia", say("julia_set")],
+  ["place", say("same_place")],
+  ["free", say("free")],
 ];
 const SLOW_MS = 600; // after which the next Julia set is asked for, though this one is not drawn
 const REST_MS = 250; // after a move, before the places are compared
@@ -108,7 +109,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
   function make(/** @type {string} */ kind, /** @type {Scene} */ scene) {
     const made = Object.assign(document.createElement("canvas"), { id: "second", tabIndex: 0 });
     made.setAttribute("role", "application");
-    made.setAttribute("aria-label", "Second picture. Arrow keys move, plus and minus zoom.");
+    made.setAttribute("aria-label", say("second_picture_arrow_keys_move"));
     canvas.after(made);
     root.classList.add("two");
     const { values } = explorer.stage.renderer;
@@ -334,7 +335,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     const drag = (/** @type {PointerEvent} */ { currentTarget, pointerId, clientX, clientY }) =>
       /** @type {Element} */ (currentTarget).hasPointerCapture(pointerId) &&
       put(isTall() ? clientY / innerHeight : clientX / innerWidth);
-    return html`<div class="split between" role="slider" tabindex="0" aria-label="Where the second view begins" aria-valuemin=${100 * LEAST} aria-valuemax=${100 - 100 * LEAST} aria-valuenow=${Math.round(100 * own.cut)}
+    return html`<div class="split between" role="slider" tabindex="0" aria-label=${say("where_the_second_view_begins")} aria-valuemin=${100 * LEAST} aria-valuemax=${100 - 100 * LEAST} aria-valuenow=${Math.round(100 * own.cut)}
       onKeyDown=${key} onPointerMove=${drag} onPointerDown=${captured}></div>`;
   }
 
@@ -342,12 +343,12 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     const { other, kind } = own;
     if (!other) return null;
     const { placed, lost, drawn } = other;
-    return html`${own.first && html`<div class="second-first"><${Drawn} picture=${own.first} /></div>`}<${Line} /><div class="second-bar glass" role="group" aria-label="Second view">
-        <${Segments} label="What the second view shows" choices=${KINDS.filter(([name]) => name !== "julia" || isMap())} value=${kind} put=${choose} />
-        <${Button} label="Swap the two views" symbol="swap" bare kind="quiet" title="Swap the two views: panels act on the first one" disabled=${!placed} onClick=${swap} />
-        <${Button} label="Close the second view" symbol="close" bare kind="quiet" onClick=${close} /></div>
-      <p class="second-state glass">${lost || (placed ? `Zoom ${decimal(placed.zoom)}${drawn?.pass === "exact" ? "" : " · Drawing"}` : "Opening")}</p>
-      ${own.ring && html`<${Knob} label="Point of the Julia set" kind="ring" at=${own.ring} put=${put} />`}`;
+    return html`${own.first && html`<div class="second-first"><${Drawn} picture=${own.first} /></div>`}<${Line} /><div class="second-bar glass" role="group" aria-label=${say("second_view")}>
+        <${Segments} label=${say("what_the_second_view_shows")} choices=${KINDS.filter(([name]) => name !== "julia" || isMap())} value=${kind} put=${choose} />
+        <${Button} label=${say("swap_the_two_views")} symbol="swap" bare kind="quiet" title=${say("swap_the_two_views_panels")} disabled=${!placed} onClick=${swap} />
+        <${Button} label=${say("close_the_second_view")} symbol="close" bare kind="quiet" onClick=${close} /></div>
+      <p class="second-state glass">${lost || (placed ? say("zoom_at", { zoom: decimal(placed.zoom) }) + (drawn?.pass === "exact" ? "" : ` · ${say("drawing")}`) : say("opening"))}</p>
+      ${own.ring && html`<${Knob} label=${say("point_of_the_julia_set")} kind="ring" at=${own.ring} put=${put} />`}`;
   }
   return {
     View,

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
 import { captured, Drawn, Still } from "../ui.js";
+import { say } from "../words.js";
 
 const MOST = 12; // snapshots
 const WIDTH = 320; // pixels of a kept picture
@@ -31,7 +32,7 @@ export function snapshotsTool(
       [letter]: explorer.still(),
     };
     kept.set("snapshots", all);
-    notify(`Snapshot ${letter} is kept.`, "info", { id: "snapshot" });
+    notify(say("snapshot_is_kept", { letter }), "info", { id: "snapshot" });
   }
   const remove = (/** @type {string} */ letter) =>
     kept.set(
@@ -44,10 +45,10 @@ export function snapshotsTool(
     if (wanted)
       ui.over = {
         picture: own.stills[wanted.letter] ?? wanted.still,
-        title: `Snapshot ${wanted.letter}`,
+        title: say("snapshot", { letter: wanted.letter }),
       };
-    else if (before?.still) ui.over = { picture: before.still, title: "Before the last step" };
-    else notify("There is nothing to compare with yet. Press K to keep a snapshot.");
+    else if (before?.still) ui.over = { picture: before.still, title: say("before_the_last_step") };
+    else notify(say("there_is_nothing_to_compare"));
   };
   const hide = () => {
     ui.over = null;
@@ -81,19 +82,19 @@ export function snapshotsTool(
     remove,
     snapshots,
     commands: [
-      { id: "snapshot", group: "Edit", title: "Keep a snapshot", keys: ["k"], run: keep },
+      { id: "snapshot", group: say("edit"), title: say("keep_a_snapshot"), keys: ["k"], run: keep },
       {
         id: "compare",
-        group: "Edit",
-        title: "Hold: compare with the newest snapshot, or with the step before",
+        group: say("edit"),
+        title: say("hold_compare_with_the_newest"),
         keys: ["o"],
         start: () => show(),
         stop: hide,
       },
       {
         id: "beside",
-        group: "Edit",
-        title: "The newest snapshot, or the step before, beside the picture",
+        group: say("edit"),
+        title: say("the_newest_snapshot_or_the"),
         keys: ["Shift+O"],
         run: () => beside(),
       },
@@ -124,7 +125,7 @@ export function Over(/** @type {{ui: Ui, canvas: HTMLCanvasElement}} */ { ui, ca
     ${title && html`<figcaption class="glass" style=${whole ? undefined : { left: "auto", right: `calc(${100 * (1 - split)}% + 12px)`, transform: "none" }}>${title}</figcaption>`}</figure>
     ${
       !whole &&
-      html`<div class="split" role="slider" tabindex="0" aria-label=${`Where ${title} ends`} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round(100 * split)} style=${{ left: `${100 * split}%` }}
+      html`<div class="split" role="slider" tabindex="0" aria-label=${say("where_ends", { title })} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round(100 * split)} style=${{ left: `${100 * split}%` }}
       onKeyDown=${step} onPointerMove=${drag} onPointerDown=${captured}></div>`
     }`;
 }

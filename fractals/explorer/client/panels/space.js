@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { dome, onDome } from "../points.js";
 import { observe } from "../state.js";
 import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
+import { say } from "../words.js";
 import { numberField } from "../written.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
@@ -25,10 +26,10 @@ const CAMERA = {
   roll: [0, 360],
   ray_step: [0.2, 1],
 };
-const DISTANCE = numberField({ such: "2.5 or auto", positive: true });
+const DISTANCE = numberField({ such: say("n2_5_or_auto"), positive: true });
 /** Read the distance at which a camera is sharp; none: it finds one. @param {string} text @returns {Read} */
 const focusOf = (text) => (/^\s*(auto)?\s*$/i.test(text) ? { value: undefined } : DISTANCE(text));
-const SKY = ["Horizon", "Zenith", "Ground"];
+const SKY = [say("horizon"), say("zenith"), say("ground")];
 const SPEED = 700; // thousandths of the distance to the nearest surface that a flight takes a second
 const LENS = 0.01; // of a camera that gets a focus, and has none
 const DOME = 150,
@@ -87,10 +88,10 @@ function Sun(
       ),
       step,
     );
-  return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">ahead</span>
-      <${Knob} label="Sun" kind="ring sun" at=${at} style=${{ "--color": valuesOf(explorer, "Light", "light").sun_color }} put=${drag} /></div>
-    <p class="hint">The sky from above: drag the sun. In the middle it is overhead, on the ring at the horizon.</p>
-    <${Button} label="Beside the camera" kind="wide-button" aria-pressed=${String((explorer.scene.light?.sun ?? "key") === "key")} title="Above and to the left of the camera, wherever it is" onClick=${() => put("key")} /></div>`;
+  return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">${say("ahead")}</span>
+      <${Knob} label=${say("sun")} kind="ring sun" at=${at} style=${{ "--color": valuesOf(explorer, "Light", "light").sun_color }} put=${drag} /></div>
+    <p class="hint">${say("the_sky_from_above_drag")}</p>
+    <${Button} label=${say("beside_the_camera")} kind="wide-button" aria-pressed=${String((explorer.scene.light?.sun ?? "key") === "key")} title=${say("above_and_to_the_left")} onClick=${() => put("key")} /></div>`;
 }
 
 /** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
@@ -114,12 +115,12 @@ export function Daylight(
       /** @type {string} */ id,
     ) => html`<input type="color" id=${id} value=${value}
     onInput=${(/** @type {FieldEvent} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {FieldEvent} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
-  return html`<${Section} title="Sun"><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
-      ${color("Sun color", light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
-    <${Section} title="Sky and haze">${light.sky.map((value, k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
-    <${Section} title="Light of its own" open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
-      ${color("Emission color", light.emission_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ emission_color: now }, step))}<//>
-    <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>`;
+  return html`<${Section} title=${say("sun")}><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
+      ${color(say("sun_color"), light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
+    <${Section} title=${say("sky_and_haze")}>${light.sky.map((value, k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
+    <${Section} title=${say("light_of_its_own")} open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
+      ${color(say("emission_color"), light.emission_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ emission_color: now }, step))}<//>
+    <${Section} title=${say("surface")}>${["gloss", "bounces"].map(field)}<//>`;
 }
 
 /** The light of a solid, in place of values and layers. */
@@ -132,9 +133,9 @@ export function Lit(
 ) {
   if (!explorer.placed?.space) return null;
   return html`<${Daylight} explorer=${explorer} space=${explorer.placed.space} />
-    <${Section} title="Colors along the palette">
-      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;
+    <${Section} title=${say("colors_along_the_palette")}>
+      <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label=${say("offset")} value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;
 }
 
 /** Flights, the focus, and the fields of the camera. */
@@ -152,7 +153,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       .request({ t: "pick", at })
       .catch((/** @type {Error} */ error) => notify(error.message, "error"));
     if (!told) return;
-    if (told.focus === null) return void notify("There is no surface at this point.");
+    if (told.focus === null) return void notify(say("there_is_no_surface_at"));
     camera({ focus: told.focus, lens: explorer.scene.camera?.lens || LENS });
   }
   explorer.addEventListener("tap", (event) => {
@@ -188,20 +189,20 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       start: () => (stop(), (end = fly(() => way))),
       stop,
       when: isSolid,
-      group: "Fly over a solid",
+      group: say("fly_over_a_solid"),
     };
   }
   const commands = [
-    { id: "fly-ahead", title: "Fly ahead", keys: ["w"], ...held(0, 0, 1) },
-    { id: "fly-back", title: "Fly back", keys: ["s"], ...held(0, 0, -1) },
-    { id: "fly-left", title: "Fly to the left", keys: ["a"], ...held(-1, 0, 0) },
-    { id: "fly-right", title: "Fly to the right", keys: ["d"], ...held(1, 0, 0) },
-    { id: "fly-up", title: "Fly up", keys: ["e"], ...held(0, 1, 0) },
-    { id: "fly-down", title: "Fly down", keys: ["q"], ...held(0, -1, 0) },
+    { id: "fly-ahead", title: say("fly_ahead"), keys: ["w"], ...held(0, 0, 1) },
+    { id: "fly-back", title: say("fly_back"), keys: ["s"], ...held(0, 0, -1) },
+    { id: "fly-left", title: say("fly_to_the_left"), keys: ["a"], ...held(-1, 0, 0) },
+    { id: "fly-right", title: say("fly_to_the_right"), keys: ["d"], ...held(1, 0, 0) },
+    { id: "fly-up", title: say("fly_up"), keys: ["e"], ...held(0, 1, 0) },
+    { id: "fly-down", title: say("fly_down"), keys: ["q"], ...held(0, -1, 0) },
     {
       id: "fly-look",
-      title: "A drag looks around, or goes around the solid",
-      group: "Fly over a solid",
+      title: say("a_drag_looks_around_or"),
+      group: say("fly_over_a_solid"),
       keys: ["Shift+F"],
       when: isSolid,
       run: () => {
@@ -223,17 +224,17 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
     const values = valuesOf(explorer, "Camera", "camera"),
       known = explorer.catalog.schema.$defs.Camera.properties;
     const focus = (/** @type {number|undefined} */ distance) => camera({ focus: distance });
-    return html`<${Section} title="Camera">
-      <div class="line"><${Button} label="Fly" aria-pressed=${String(explorer.flying)} title="W A S D fly, Q and E go down and up; a drag looks around (Shift+F)" onClick=${() => {
+    return html`<${Section} title=${say("camera")}>
+      <div class="line"><${Button} label=${say("fly")} aria-pressed=${String(explorer.flying)} title=${say("w_a_s_d_fly")} onClick=${() => {
         explorer.flying = !explorer.flying;
       }} />
-        <${Button} label="Focus by a click" aria-pressed=${String(own.aiming)} title="The next click makes sharp what it meets; Alt and a click do so, too" onClick=${() => {
+        <${Button} label=${say("focus_by_a_click")} aria-pressed=${String(own.aiming)} title=${say("the_next_click_makes_sharp")} onClick=${() => {
           own.aiming = !own.aiming;
         }} /></div>
-      <p class="hint">${explorer.flying ? "W A S D or the pad fly, as fast as the surface is far; a drag looks around." : "A drag goes around the solid; W A S D fly."}</p>
-      <${Row} label="Focus" hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} read=${focusOf} put=${focus} />`} />
+      <p class="hint">${explorer.flying ? say("w_a_s_d_or") : say("a_drag_goes_around_the")}</p>
+      <${Row} label=${say("focus")} hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} read=${focusOf} put=${focus} />`} />
       ${Object.entries(CAMERA).map(([name, range]) => html`<${Field} key=${name} explorer=${explorer} table="Camera" part="camera" name=${name} range=${range} />`)}
-      <${Toggle} label="Panorama" value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} /><//>`;
+      <${Toggle} label=${say("panorama")} value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} /><//>`;
   }
 
   /** The pad that fingers fly with. */
@@ -272,7 +273,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       .map((each) => ({
         ...each,
         id: `${each.id}-solid`,
-        group: "Fly over a solid",
+        group: say("fly_over_a_solid"),
         keys: [`Shift+${each.keys[0].toUpperCase()}`],
         when: isSolid,
       })),

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
 import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
+import { say } from "../words.js";
 import { children } from "./breed.js";
 import { shownPalette, tableOf } from "./colors.js";
 import { drawSheet } from "./previews.js";
@@ -41,13 +42,14 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     Object.assign(own, {
       sheets,
       at: sheets.length - 1,
-      told: { share: 0, text: `${text}: 0 of ${SHEET}` },
+      told: { share: 0, text: say("done_of", { text, count: 0, of: SHEET }) },
     });
     const { at } = own;
     const mine = start((index, made) => {
       own.sheets = own.sheets.with(at, own.sheets[at].with(index, made));
       const count = own.sheets[at].filter(Boolean).length;
-      if (job === mine) own.told = { share: count / SHEET, text: `${text}: ${count} of ${SHEET}` };
+      if (job === mine)
+        own.told = { share: count / SHEET, text: say("done_of", { text, count, of: SHEET }) };
     });
     job = mine;
     try {
@@ -64,7 +66,7 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   }
 
   const draw = () =>
-    fill("Mutating this scene", (place) =>
+    fill(say("mutating_this_scene"), (place) =>
       explorer.job({ t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) }, (told) => {
         if (told.t !== "surprised") return;
         const { index, label, scene, preview } = told;
@@ -92,12 +94,12 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
         );
         return /** @type {Stop} */ ([k / SAMPLES, mixed({ stops: ends, cyclic: false }, 0.5)]);
       });
-      return { title: "Between", stops, cyclic: true };
+      return { title: say("between"), stops, cyclic: true };
     };
     const scenes = children(one, other, SHEET, Math.random, between);
-    fill("Breeding the two", (place) =>
+    fill(say("breeding_the_two"), (place) =>
       drawSheet(explorer, { scenes, fit: true, width: 256 }, (index, made) =>
-        place(index, { label: `Child ${index + 1}`, ...made }),
+        place(index, { label: say("child", { value: index + 1 }), ...made }),
       ),
     );
   }
@@ -130,30 +132,30 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     const title = words(made.label),
       starred = favorites().some(sameAs(made.scene));
     return html`<li key=${`${own.at} ${index}`}><${Card} title=${title} onClick=${() => choose(made.scene)}><${Drawn} picture=${made.picture} /><//>
-      <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing left" onClick=${() => vary(made.scene)} />
-      <${Button} label=${starred ? `Remove ${title} from the favorites` : `Keep ${title} as a favorite`} symbol="star" bare kind=${`corner-button ${starred ? "on" : "passing"}`} aria-pressed=${String(starred)} onClick=${() => mark(made)} /></li>`;
+      <${Button} label=${say("more_like", { title })} symbol="surprise" bare kind="corner-button passing left" onClick=${() => vary(made.scene)} />
+      <${Button} label=${starred ? say("remove_from_the_favorites", { title }) : say("keep_as_a_favorite", { title })} symbol="star" bare kind=${`corner-button ${starred ? "on" : "passing"}`} aria-pressed=${String(starred)} onClick=${() => mark(made)} /></li>`;
   };
   const Favorites = () =>
     favorites().length > 0 &&
-    html`<${Section} title="Favorites">
-    <ul class="cards" aria-label="Favorites">${favorites().map(
+    html`<${Section} title=${say("favorites")}>
+    <ul class="cards" aria-label=${say("favorites")}>${favorites().map(
       (each, index) => html`<li key=${each.still}>
       <${Card} title=${words(each.label)} onClick=${() => choose(each.scene)}><${Still} src=${each.still} /><//>
-      <${Button} label=${`Parent: ${words(each.label)}`} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
-      <${Button} label=${`Remove the favorite ${words(each.label)}`} symbol="trash" bare kind="corner-button passing" onClick=${() => {
+      <${Button} label=${say("parent", { name: words(each.label) })} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
+      <${Button} label=${say("remove_the_favorite", { name: words(each.label) })} symbol="trash" bare kind="corner-button passing" onClick=${() => {
         kept.set("surprises", favorites().toSpliced(index, 1));
         own.parents = [];
       }} /></li>`,
     )}</ul>
-    ${favorites().length > 1 && html`<div class="line"><p class="hint grow">${own.parents.length < 2 ? "Tick two of them to breed them." : ""}</p><${Button} label="Breed these two" symbol="surprise" kind="primary" disabled=${own.parents.length < 2} onClick=${breed} /></div>`}<//>`;
+    ${favorites().length > 1 && html`<div class="line"><p class="hint grow">${own.parents.length < 2 ? say("tick_two_of_them_to") : ""}</p><${Button} label=${say("breed_these_two")} symbol="surprise" kind="primary" disabled=${own.parents.length < 2} onClick=${breed} /></div>`}<//>`;
   return {
     draw,
     View: () =>
-      html`<div class="stack"><${Road} at="surprise" open=${open} /><${Progress} told=${own.told} cancel=${() => job?.cancel()} /><ul class="cards" aria-label="Surprises">${(own.sheets[own.at] ?? []).map(item)}</ul><${Favorites} /></div>`,
+      html`<div class="stack"><${Road} at="surprise" open=${open} /><${Progress} told=${own.told} cancel=${() => job?.cancel()} /><ul class="cards" aria-label=${say("surprises")}>${(own.sheets[own.at] ?? []).map(item)}</ul><${Favorites} /></div>`,
     Actions: () => html`<div class="line grow end tight">
-      <${Button} label="The sheet before" symbol="back" bare kind="quiet" disabled=${own.at < 1} onClick=${() => walk(own.at - 1)} />
-      ${own.at < own.sheets.length - 1 && html`<${Button} label="The next sheet" symbol="redo" bare kind="quiet" onClick=${() => walk(own.at + 1)} />`}
-      <${Button} label="Twelve more" symbol="surprise" kind="quiet" onClick=${draw} /></div>`,
+      <${Button} label=${say("the_sheet_before")} symbol="back" bare kind="quiet" disabled=${own.at < 1} onClick=${() => walk(own.at - 1)} />
+      ${own.at < own.sheets.length - 1 && html`<${Button} label=${say("the_next_sheet")} symbol="redo" bare kind="quiet" onClick=${() => walk(own.at + 1)} />`}
+      <${Button} label=${say("twelve_more")} symbol="surprise" kind="quiet" onClick=${draw} /></div>`,
     shown: () => own.at >= 0 || draw(),
     hidden: () => job?.cancel(),
   };

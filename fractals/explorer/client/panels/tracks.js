@@ -2,6 +2,7 @@
 import { html, useSignal } from "../html.js";
 import { paintsOf } from "../paints.js";
 import { Button, Select, TextField, whileHeld, words } from "../ui.js";
+import { say } from "../words.js";
 import { ANY } from "../written.js";
 import { coloringName, coloringOf, shownPalette } from "./colors.js";
 import { curveAt, heightOf, rangeOf, traced, valueAt } from "./curves.js";
@@ -34,22 +35,22 @@ const MOST = 12,
 export function choicesOf({ color, formula }, catalog) {
   /** @type {Choice[]} */
   const found = [
-    { name: "palette", title: "Palette", value: shownPalette(color, catalog) },
-    { name: "density", title: "Density", value: color.density ?? 1, ...BOUNDS.density },
-    { name: "offset", title: "Offset", value: color.offset ?? 0 },
+    { name: "palette", title: say("palette"), value: shownPalette(color, catalog) },
+    { name: "density", title: say("density"), value: color.density ?? 1, ...BOUNDS.density },
+    { name: "offset", title: say("offset"), value: color.offset ?? 0 },
   ];
   const seen = new Set();
   const nameOf = (/** @type {number[]} */ path) => `layers.${path.join(".layers.")}`,
     numbered = (/** @type {number[]} */ path) => path.map((part) => part + 1).join(".");
   for (const { paint, path, overs } of paintsOf(color).slice(1)) {
     const name = nameOf(path),
-      title = `${words(coloringName(paint))} (layer ${numbered(path)})`;
+      title = say("layer_title", { name: words(coloringName(paint)), place: numbered(path) });
     overs.forEach((over, k) => {
       const group = path.slice(0, k + 1);
       if (over.layers && !seen.has(over))
         found.push({
           name: `${nameOf(group)}.opacity`,
-          title: `Opacity of the group ${numbered(group)}`,
+          title: say("opacity_of_the_group", { place: numbered(group) }),
           value: over.opacity ?? 1,
           ...BOUNDS.opacity,
         });
@@ -57,13 +58,13 @@ export function choicesOf({ color, formula }, catalog) {
     });
     found.push({
       name: `${name}.palette`,
-      title: `Palette of ${title}`,
+      title: say("palette_of", { title }),
       value: shownPalette(paint, catalog),
     });
     for (const key of /** @type {const} */ (["opacity", "density", "offset"]))
       found.push({
         name: `${name}.${key}`,
-        title: `${words(key)} of ${title}`,
+        title: say("of_layer", { name: words(key), title }),
         value: paint[key] ?? (key === "offset" ? 0 : 1),
         ...BOUNDS[key],
       });
@@ -77,7 +78,7 @@ export function choicesOf({ color, formula }, catalog) {
     if (type === "float")
       found.push({
         name: `coloring.${name}`,
-        title: `${words(name)} of the coloring`,
+        title: say("of_the_coloring", { name: words(name) }),
         value: /** @type {number} */ (given[name] ?? usual),
         least,
         most,
@@ -88,12 +89,12 @@ export function choicesOf({ color, formula }, catalog) {
     if (!whole.includes(name))
       found.push({
         name: `formula.${name}`,
-        title: `${words(name)} of the formula`,
+        title: say("of_the_formula", { name: words(name) }),
         value: /** @type {Value} */ (own[name] ?? usual),
       });
   for (const { name, part, value } of parametersOf(formula))
     if (part === null)
-      found.push({ name: `formula.${name}`, title: `${name} of the formula`, value });
+      found.push({ name: `formula.${name}`, title: say("of_the_formula", { name }), value });
   return found.filter(({ name, value }) => typeof value === "number" || isPalette(name));
 }
 
@@ -103,7 +104,7 @@ const isPalette = (name) => name === "palette" || name.endsWith(".palette");
 /** Return the text of a value. @param {Value} value */
 const textOf = (value) =>
   typeof value === "object"
-    ? (!Array.isArray(value) && value.title) || "Your own"
+    ? (!Array.isArray(value) && value.title) || say("your_own")
     : typeof value === "number"
       ? String(value)
       : words(value);
@@ -300,37 +301,37 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
       tracks[of].points.with(key, [tracks[of].points[key][0], tracks[of].points[key][1], name]),
     );
   const free = choices.filter(({ name }) => !tracks.some((track) => track.name === name));
-  return html`<div class="stack" role="group" aria-label="Values over time">
+  return html`<div class="stack" role="group" aria-label=${say("values_over_time")}>
     ${shown.map(
       ({ name, title, points }, index) => html`<div key=${name} class="film-track">
       <div class="line tight"><span class="grow">${title}</span>
-        <${Button} label=${`Add a key of ${title} at this moment`} symbol="plus" bare kind="quiet" onClick=${() => addKey(index)} />
-        <${Button} label=${`Remove ${title}`} symbol="trash" bare kind="quiet" onClick=${() => remove(index)} /></div>
+        <${Button} label=${say("add_a_key_of_at", { title })} symbol="plus" bare kind="quiet" onClick=${() => addKey(index)} />
+        <${Button} label=${say("remove_name", { name: title })} symbol="trash" bare kind="quiet" onClick=${() => remove(index)} /></div>
       <${Lane} line=${isNumbers(points) && traced(points)} range=${rangeAt(index)} moment=${moment / length} backwards=${backwards} add=${(/** @type {number} */ share, /** @type {number} */ height) => addKey(index, share, bounded(index, valueAt(rangeAt(index), height)))}>
         ${points.map(
           (
             [share, value],
             which,
-          ) => html`<${Key} key=${which} label=${`Key ${which + 1} of ${title}`} title=${textOf(value)} text=${`${textOf(value)} at ${Number((share * length).toFixed(2))} s`}
+          ) => html`<${Key} key=${which} label=${say("key_of", { value: which + 1, title })} title=${textOf(value)} text=${say("at_s", { text: textOf(value), seconds: Number((share * length).toFixed(2)) })}
         share=${share} height=${typeof value === "number" ? heightOf(rangeAt(index), value) : 0.5} now=${share * length} most=${length} step=${STEP} backwards=${backwards} kind=${index === of && which === key ? " picked" : ""} move=${move(index, which)} done=${done} held=${hold(index, which)} remove=${removeKey(index, which)} />`,
         )}<//>
       ${
         index === of &&
         point &&
         typeof point[1] !== "number" &&
-        html`<${Select} label=${`Palette at ${Number((point[0] * length).toFixed(2))} s`} choices=${palettes(points, point[1])}
+        html`<${Select} label=${say("palette_at_s", { seconds: Number((point[0] * length).toFixed(2)) })} choices=${palettes(points, point[1])}
         value=${typeof point[1] === "string" ? point[1] : ""} put=${choose} />`
       }
       ${
         index === of &&
         point &&
         typeof point[1] === "number" &&
-        html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>
+        html`<div class="row slider-row"><div class="row-head"><label for="track-value">${say("value_at_s", { seconds: Number((point[0] * length).toFixed(2)) })}</label>
         <${TextField} id="track-value" class="number" inputmode="decimal" value=${String(point[1])} read=${ANY} put=${typed} /></div></div>`
       }
-      ${index === of && point && key > 0 && html`<${Ease} label="The value comes here" value=${point[2]} put=${ease} />`}</div>`,
+      ${index === of && point && key > 0 && html`<${Ease} label=${say("the_value_comes_here")} value=${point[2]} put=${ease} />`}</div>`,
     )}
-    ${tracks.length < MOST && free.length > 0 && html`<${Select} label="Change over time" choices=${[["", "Choose a value"], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
+    ${tracks.length < MOST && free.length > 0 && html`<${Select} label=${say("change_over_time")} choices=${[["", say("choose_a_value")], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
 }
 
 /** Where the keys of a track lie: on the curve of a number, or on a line. @param {{line: number[][]|false, range: number[], moment: number, backwards: boolean, add: (share: number, height: number) => void, children?: unknown}} options */

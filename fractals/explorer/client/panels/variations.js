@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Section, words } from "../ui.js";
+import { say } from "../words.js";
 import { Previews } from "./previews.js";
 
 /** @typedef {Record<string, number>} Weights of variations, and their parameters */
@@ -41,16 +42,16 @@ export function AddVariation({ explorer, variations, change, put }) {
     added: each,
   }));
   const told = !found.length
-    ? "No variation has these words."
+    ? say("no_variation_has_these_words")
     : found.length > MOST
-      ? `${MOST} of ${found.length}: type words to find others.`
+      ? say("of_type_words_to_find", { shown: MOST, count: found.length })
       : "";
-  return html`<${Section} title="Add a variation" open=${false}>
-    <input type="search" placeholder="Search" aria-label="Search the variations" value=${own.wanted} onInput=${(
+  return html`<${Section} title=${say("add_a_variation")} open=${false}>
+    <input type="search" placeholder=${say("search")} aria-label=${say("search_the_variations")} value=${own.wanted} onInput=${(
       /** @type {FieldEvent} */ { target },
     ) => {
       own.wanted = target.value;
     }} />
     <p class="hint" role="status">${told}</p>
-    <${Previews} explorer=${explorer} label="Variations" items=${items} named choose=${({ added }) => put(withVariation(variations, added))} /><//>`;
+    <${Previews} explorer=${explorer} label=${say("variations")} items=${items} named choose=${({ added }) => put(withVariation(variations, added))} /><//>`;
 }
