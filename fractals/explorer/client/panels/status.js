@@ -77,7 +77,7 @@ export function StatusLine(
   const { placed, drawn, status } = explorer,
     { text, busy } = told.value;
   return html`<div class="status-place"><footer class=${`status glass${busy ? " busy" : ""}`} aria-label=${say("status")}>
-    <span class="zoom">${placed && decimal(placed.zoom)}</span><span class="scale">${placed && scaleWords(placed.octaves)}</span>
+    <span class="zoom" data-word=${say("zoom")}>${placed && decimal(placed.zoom)}</span><span class="scale">${placed && scaleWords(placed.octaves)}</span>
     <span class="doing">${busy && typeof status?.share === "number" ? html`<${Ring} share=${status.share} left=${status.left ?? 0} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${drawn?.note ?? ""}>${text}</span></span></footer>
     <p class="hidden-text" role="status" aria-live="polite">${heard.value}</p></div>`;
 }
