@@ -240,10 +240,17 @@ type Sent =
   | Sent.ViewMessage;
 
 declare namespace Received {
+  /** A bookmark. */
+  interface BookmarkFacts {
+    id: string;
+    title: string;
+    link: string;
+    thumbnail: string;
+  }
   /** The bookmarks, the newest first. */
   interface BookmarkList {
     t: "bookmarks";
-    items: Kept[];
+    items: BookmarkFacts[];
   }
   /** What there is to choose from: `/catalog.json`. */
   interface Catalog {
@@ -284,22 +291,13 @@ declare namespace Received {
     part: string;
     choices: string[];
   }
-  /** How often values occur in a view. */
-  interface Counted {
-    t: "histogram";
-    frame: number;
-    layer: number;
-    low: number;
-    high: number;
-    counts: number[];
-  }
   /** A sheet is whole. */
   interface Done {
     t: "done";
     job: number;
   }
   /** A pass of a frame is whole. */
-  interface Drawn {
+  interface DrawnMessage {
     t: "drawn";
     frame: number;
     paint: number;
@@ -391,7 +389,22 @@ declare namespace Received {
     angle?: number | null;
     scene?: Scene | null;
     octaves?: number | null;
-    views?: Seen[] | null;
+    views?: FoundView[] | null;
+  }
+  /** An interesting view: the keys of a view, or the camera of a solid. */
+  interface FoundView {
+    score: number;
+    center?: string[] | null;
+    width?: string | null;
+    zoom?: string | null;
+    frame?: string[] | null;
+    rotation?: number;
+    mirror?: boolean;
+    stretch?: number;
+    stretch_angle?: number;
+    projection?: string;
+    camera?: Camera | null;
+    way?: number[][];
   }
   /** A scene of the gallery. */
   interface GalleryScene {
@@ -399,15 +412,17 @@ declare namespace Received {
     title: string;
     group: "Flat" | "Deep" | "Points" | "Solids";
   }
-  /** A bookmark. */
-  interface Kept {
-    id: string;
-    title: string;
-    link: string;
-    thumbnail: string;
+  /** How often values occur in a view. */
+  interface HistogramMessage {
+    t: "histogram";
+    frame: number;
+    layer: number;
+    low: number;
+    high: number;
+    counts: number[];
   }
   /** An option of a solid, with its range. */
-  interface Knob {
+  interface KnobFacts {
     name: string;
     value: number;
     least: number;
@@ -416,19 +431,13 @@ declare namespace Received {
     whole: boolean;
   }
   /** The layers of a frame, from the bottom. */
-  interface Layers {
+  interface LayersMessage {
     t: "layers";
     frame: number;
     paint: number;
     layers: ShownLayer[];
     groups: ShownGroup[];
     planes: number;
-  }
-  /** What the server accepts at most. */
-  interface Limits {
-    size: number[];
-    digits: number;
-    stops: number;
   }
   /** A frame's scene as texts. */
   interface LinkOf {
@@ -504,7 +513,7 @@ declare namespace Received {
     plane: number[] | null;
     map: number[] | null;
     camera: Camera | null;
-    space: Space | null;
+    space: SpaceFacts | null;
     sun: number[] | null;
     scene?: WholeScene | null;
     unused?: string;
@@ -517,20 +526,11 @@ declare namespace Received {
     done: number;
     of: number;
   }
-  /** An interesting view: the keys of a view, or the camera of a solid. */
-  interface Seen {
-    score: number;
-    center?: string[] | null;
-    width?: string | null;
-    zoom?: string | null;
-    frame?: string[] | null;
-    rotation?: number;
-    mirror?: boolean;
-    stretch?: number;
-    stretch_angle?: number;
-    projection?: string;
-    camera?: Camera | null;
-    way?: number[][];
+  /** What the server accepts at most. */
+  interface ServerLimits {
+    size: number[];
+    digits: number;
+    stops: number;
   }
   /** How layers that are blended together are laid over what is below. */
   interface ShownGroup {
@@ -555,14 +555,14 @@ declare namespace Received {
     group: number | null;
   }
   /** Where the camera of a solid is, complete, and what its controls show. */
-  interface Space {
+  interface SpaceFacts {
     position: number[];
     target: number[];
     up: number[];
     sun: number[];
     palette: Palette;
     samples: number;
-    knobs: Knob[];
+    knobs: KnobFacts[];
   }
   /** A film is being made. */
   interface Started {
@@ -614,23 +614,23 @@ declare namespace Received {
     bookmarks: boolean;
     upload: boolean;
     export: boolean;
-    limits: Limits;
+    limits: ServerLimits;
   }
 }
 
 /** A message of the server. */
 type Received =
   | Received.BookmarkList
-  | Received.Counted
   | Received.Done
-  | Received.Drawn
+  | Received.DrawnMessage
   | Received.ErrorMessage
   | Received.Exported
   | Received.Failed
   | Received.Fitted
   | Received.Forecast
   | Received.Found
-  | Received.Layers
+  | Received.HistogramMessage
+  | Received.LayersMessage
   | Received.LinkOf
   | Received.Painted
   | Received.Paused

@@ -20,7 +20,7 @@ SchemaTable = Annotated[dict[str, Any], JsonSchema({"$ref": "#/$defs/SceneSchema
 Option = float | str | bool
 
 
-class Limits(Message):
+class ServerLimits(Message):
     """What the server accepts at most."""
 
     size: tuple[int, int]
@@ -41,10 +41,10 @@ class Welcome(Message):
     bookmarks: bool
     upload: bool
     export: bool
-    limits: Limits
+    limits: ServerLimits
 
 
-class Knob(Message):
+class KnobFacts(Message):
     """An option of a solid, with its range."""
 
     name: str
@@ -55,7 +55,7 @@ class Knob(Message):
     whole: bool
 
 
-class Space(Message):
+class SpaceFacts(Message):
     """Where the camera of a solid is, complete, and what its controls show."""
 
     position: Point3
@@ -64,7 +64,7 @@ class Space(Message):
     sun: Point3
     palette: PaletteValue
     samples: int
-    knobs: list[Knob]
+    knobs: list[KnobFacts]
 
 
 class Credits(Message):
@@ -94,7 +94,7 @@ class Placed(Credits):
     plane: Map | None
     map: Map | None
     camera: CameraTable | None
-    space: Space | None
+    space: SpaceFacts | None
     sun: Point3 | None
     scene: WholeTable | None = None
     unused: str = ""
@@ -136,7 +136,7 @@ class ShownGroup(Message):
     outer: int | None
 
 
-class Layers(Message):
+class LayersMessage(Message):
     """The layers of a frame, from the bottom."""
 
     t: Literal["layers"]
@@ -147,7 +147,7 @@ class Layers(Message):
     planes: int
 
 
-class Drawn(Message):
+class DrawnMessage(Message):
     """A pass of a frame is whole."""
 
     t: Literal["drawn"]
@@ -207,7 +207,7 @@ class Fitted(Message):
     offset: float
 
 
-class Counted(Message):
+class HistogramMessage(Message):
     """How often values occur in a view."""
 
     t: Literal["histogram"]
@@ -228,7 +228,7 @@ class Progress(Message):
     of: int
 
 
-class Seen(Message):
+class FoundView(Message):
     """An interesting view: the keys of a view, or the camera of a solid."""
 
     score: float
@@ -257,7 +257,7 @@ class Found(Message):
     angle: float | None = None
     scene: SceneTable | None = None
     octaves: float | None = None
-    views: list[Seen] | None = None
+    views: list[FoundView] | None = None
 
 
 class Surprised(Message):
@@ -345,7 +345,7 @@ class LinkOf(Message):
     others: list[OtherText]
 
 
-class Kept(Message):
+class BookmarkFacts(Message):
     """A bookmark."""
 
     id: str
@@ -358,7 +358,7 @@ class BookmarkList(Message):
     """The bookmarks, the newest first."""
 
     t: Literal["bookmarks"]
-    items: list[Kept]
+    items: list[BookmarkFacts]
 
 
 class ErrorMessage(Message):
@@ -376,13 +376,13 @@ Said = (
     Welcome
     | Placed
     | Status
-    | Layers
-    | Drawn
+    | LayersMessage
+    | DrawnMessage
     | Paused
     | Painted
     | Picked
     | Fitted
-    | Counted
+    | HistogramMessage
     | Progress
     | Found
     | Surprised

@@ -34,7 +34,7 @@ export class Explorer extends EventTarget {
   placed = /** @type {Received.Placed} */ (UNTOLD); // the message `placed` of the newest frame
   scene = /** @type {WholeScene} */ (UNTOLD); // the whole table of the scene, with the place and colors of now
   layers = /** @type {Received.ShownLayer[]} */ ([]); // the newest `layers`
-  drawn = /** @type {Received.Drawn|null} */ (null); // the newest `drawn` of the newest frame
+  drawn = /** @type {Received.DrawnMessage|null} */ (null); // the newest `drawn` of the newest frame
   status = /** @type {Received.Status|null} */ (null); // the newest `status`, until something was drawn
   paused = /** @type {Received.Paused|null} */ (null); // the message `paused`, until the view goes on
   flying = false; // whether a drag turns a solid's camera, and does not go around the solid
@@ -574,14 +574,14 @@ export class Explorer extends EventTarget {
     this.#paints.next();
   }
 
-  #described(/** @type {Received.Layers} */ message) {
+  #described(/** @type {Received.LayersMessage} */ message) {
     const fresh =
       this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
     this.layers = message.layers;
     this.stage.colors(message, fresh);
   }
 
-  #finished(/** @type {Received.Drawn} */ message) {
+  #finished(/** @type {Received.DrawnMessage} */ message) {
     if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
     if (message.pass === "exact" || !this.status?.share) this.status = null; // which share is done, goes on

@@ -11,7 +11,7 @@ const FIRST = { moving: 500, settled: 150 }; // ms that the next move waits for 
 export const HASTY = 400; // ms for which the next change of an image of points waits until this one is drawn
 
 /** @typedef {import("./queue.js").InFlight} InFlight */
-/** @typedef {import("./undo.js").Shown & {placed: Received.Placed|null, drawn: Received.Drawn|null}} Shown */
+/** @typedef {import("./undo.js").Shown & {placed: Received.Placed|null, drawn: Received.DrawnMessage|null}} Shown */
 
 export class Flight {
   frame = 0; // the newest id

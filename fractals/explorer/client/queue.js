@@ -16,7 +16,7 @@ import { merged } from "./frames.js";
  * browser's Back returns to that; `again`: it is what a new connection begins with; `place`, `keys`: what is
  * wished for of a place, or of a scene. `returned`: from a view that can't be drawn */
 /** @typedef {Wish & {id: number, asked: Sent.Open|Sent.ViewMessage,
- *   drawn: Received.Drawn|null, then: Move|null}} InFlight `drawn`: of the frame before; `then`: the move from its frame to the state that is wished for */
+ *   drawn: Received.DrawnMessage|null, then: Move|null}} InFlight `drawn`: of the frame before; `then`: the move from its frame to the state that is wished for */
 
 export class Queue {
   /** @type {Wish[]} */ entries = []; // what has not been sent

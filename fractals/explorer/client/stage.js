@@ -54,7 +54,7 @@ export class Stage {
     this.changed();
   }
 
-  /** Take the description of the layers; it counts once its tables have arrived. @param {Received.Layers} message @param {boolean} fresh */
+  /** Take the description of the layers; it counts once its tables have arrived. @param {Received.LayersMessage} message @param {boolean} fresh */
   colors({ layers, groups, planes }, fresh) {
     this.peek(null);
     if (fresh && this.picture) {

@@ -16,7 +16,7 @@ export class Trial {
     this.#shown = trial ?? null;
   }
 
-  /** A picture has come. @param {Received.Drawn} drawn @param {boolean} values of the frame
+  /** A picture has come. @param {Received.DrawnMessage} drawn @param {boolean} values of the frame
    * @returns {Tried|null} what is left, because nothing of it is seen */
   drawn({ pass, least, most }, values) {
     const tried = this.#shown;

@@ -2,7 +2,8 @@
  * The words of the page, in one table for each language: `words/en.js`, `words/de.js`, `words/zh.js`.
  *
  * A page speaks one language: the one that was chosen, or else the browser's. Another one loads the page again. Names and
- * meanings of the catalog and of a scene's keys, and messages of the server, stay English, as files and the command line have them.
+ * meanings of the catalog and of a scene's keys, and what the server says of problems, stay English, as files and the command
+ * line have them.
  */
 import { kept } from "./state.js";
 import * as en from "./words/en.js";
@@ -54,6 +55,13 @@ export function words(name) {
 
 /** Return a text as it stands within another one: English has a small letter there. @param {string} text */
 export const within = (text) => (language === "en" ? text.toLowerCase() : text);
+
+/** Return a line of the server about its work: "quality 12 of 40". @param {string} line */
+export function ofServer(line) {
+  const numbers = line.match(/\d[\d.e+]*/g) ?? [],
+    found = names[line.replace(/\d[\d.e+]*/g, "#")];
+  return found ? found.replace(/#/g, () => numbers.shift() ?? "") : line;
+}
 
 /** Return the key of a name or a text of the page. @param {string} text @returns {string|undefined} */
 export const keyOf = (text) =>

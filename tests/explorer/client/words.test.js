@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { keyOf, languageOf, say, within, words } from "../../../fractals/explorer/client/words.js";
+import {
+  keyOf,
+  languageOf,
+  ofServer,
+  say,
+  within,
+  words,
+} from "../../../fractals/explorer/client/words.js";
 import * as de from "../../../fractals/explorer/client/words/de.js";
 import * as en from "../../../fractals/explorer/client/words/en.js";
 import * as zh from "../../../fractals/explorer/client/words/zh.js";
@@ -23,6 +30,8 @@ test("each language has all words, none more, with the same values in them", () 
       assert.ok(texts[key].trim(), `${language}: ${key}`);
       assert.deepEqual(holes(texts[key]), holes(text), `${language}: ${key}`);
     }
+    for (const [name, text] of Object.entries(names))
+      assert.equal(text.split("#").length, name.split("#").length, `${language}: ${name}`);
   }
 });
 
@@ -199,6 +208,8 @@ test("texts take their values, and names of keys are words", () => {
   assert.equal(words("soft_light"), "Soft light");
   assert.equal(words("stripe_average"), "Stripe average");
   assert.equal(words("constructor"), "Constructor");
+  assert.equal(ofServer("quality 12 of 40"), "quality 12 of 40");
+  assert.equal(ofServer("out of memory at 5"), "out of memory at 5");
   assert.equal(within("Link"), "link");
   assert.equal(keyOf("Draw where"), "draw_where");
   assert.equal(keyOf("Soft light"), "soft_light");

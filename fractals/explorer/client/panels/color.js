@@ -48,7 +48,11 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   const plainFirst = [...catalog.colorings].sort(
     (one, other) => Number(one.statistic) - Number(other.statistic),
   ); // no sums along orbits
-  const own = observe({ picked: 0, level: 0, counts: /** @type {Received.Counted|null} */ (null) }); // of `Layers`
+  const own = observe({
+    picked: 0,
+    level: 0,
+    counts: /** @type {Received.HistogramMessage|null} */ (null),
+  }); // of `Layers`
   const brush = makeBrush();
   const Editor = signal(/** @type {typeof import("./editor.js").Editor|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};

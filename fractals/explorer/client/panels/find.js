@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Card, Drawn, narrow, Progress, Section, still } from "../ui.js";
-import { number, say, words } from "../words.js";
+import { number, ofServer, say, words } from "../words.js";
 import { canFly, flyAlong, flyTo } from "./flight.js";
 import { drawSheet } from "./previews.js";
 import { decimal } from "./scale.js";
@@ -21,7 +21,7 @@ export function findPanel(
   const own = observe({
     told: /** @type {Told|null} */ (null),
     answer: /** @type {Received.Found|null} */ (null),
-    views: /** @type {(Received.Seen & {picture: HTMLCanvasElement})[]} */ ([]),
+    views: /** @type {(Received.FoundView & {picture: HTMLCanvasElement})[]} */ ([]),
   });
   let job = /** @type {Job|null} */ (null);
   let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null);
@@ -43,7 +43,7 @@ export function findPanel(
     const mine = explorer.job({ t: "find", ...message }, (told) => {
       if (told.t !== "progress") return;
       const { of, done, what } = told;
-      own.told = { share: of ? done / of : null, text: words(what) };
+      own.told = { share: of ? done / of : null, text: words(ofServer(what)) };
     });
     job = mine;
     try {
@@ -96,7 +96,7 @@ export function findPanel(
     sheet.done.catch(() => {});
   }
 
-  /** Fly to a view of a solid. @param {Received.Seen} view */
+  /** Fly to a view of a solid. @param {Received.FoundView} view */
   async function flyOver({ camera, way = [] }) {
     cancel();
     if (narrow()) close();

@@ -151,7 +151,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       ? []
       : optionsOf(known).filter(({ type }) => !solid || type === "text");
     const knob = (
-      /** @type {Received.Knob} */ { name, value, least, most, whole, meaning },
+      /** @type {Received.KnobFacts} */ { name, value, least, most, whole, meaning },
     ) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
       whole=${whole} hint=${meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     const field = (/** @type {OptionOf} */ option) => {

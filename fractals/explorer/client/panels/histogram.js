@@ -5,7 +5,7 @@ import { say } from "../words.js";
 export const BINS = 128;
 
 /**
- * @param {{counts: Received.Counted|null, background: string, paint: Paint, shift: (offset: number, live: boolean) => void}} options
+ * @param {{counts: Received.HistogramMessage|null, background: string, paint: Paint, shift: (offset: number, live: boolean) => void}} options
  *   `counts`: a message `histogram`, shown on a square-root scale, so that rare values remain visible
  */
 export function Histogram({ counts, background, paint, shift }) {
@@ -33,7 +33,7 @@ export function Histogram({ counts, background, paint, shift }) {
     onPointerDown=${grab} onPointerMove=${drag(true)} onLostPointerCapture=${drag(false)}><div class="bars" style=${style}></div></div>`;
 }
 
-/** Return where the palette lies behind the bars: it repeats after one turn. @param {Received.Counted} counts */
+/** Return where the palette lies behind the bars: it repeats after one turn. @param {Received.HistogramMessage} counts */
 function placed({ low, high }, /** @type {number} */ density, /** @type {number} */ offset) {
   const turns = Math.max(1e-6, Math.abs(density * (high - low))),
     start = density * low + offset;

@@ -92,7 +92,7 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
   }
 
   /** Fields: where the camera of a solid stands, and at which point it looks. */
-  function Camera(/** @type {{space: Received.Space}} */ { space }) {
+  function Camera(/** @type {{space: Received.SpaceFacts}} */ { space }) {
     const field = (/** @type {string} */ label, /** @type {"position"|"target"} */ name) =>
       html`<${Row} label=${label} control=${(
         /** @type {string} */ id,

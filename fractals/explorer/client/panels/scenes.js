@@ -51,7 +51,7 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
 export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }) {
   // `renamed`: the id of a bookmark whose name is a field; `dragged`: of one that is moved to another place
   const own = observe({
-    items: /** @type {Received.Kept[]} */ ([]),
+    items: /** @type {Received.BookmarkFacts[]} */ ([]),
     title: "",
     renamed: "",
     dragged: "",
@@ -76,7 +76,7 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     own.renamed = "";
     ask({ t: "bookmark", rename: id, title: title.trim() });
   };
-  const sort = (/** @type {Received.Kept[]} */ items) => {
+  const sort = (/** @type {Received.BookmarkFacts[]} */ items) => {
     const before = own.items.map(({ id }) => id),
       order = items.map(({ id }) => id);
     if (order.join() === before.join()) return;
@@ -140,9 +140,9 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
       if (to >= 0) own.items = moved(own.items, own.dragged, to);
     }}
     onLostPointerCapture=${() => drop()} />`;
-  let shown = /** @type {Received.Kept[]|null} */ (null); // the order before a drag
+  let shown = /** @type {Received.BookmarkFacts[]|null} */ (null); // the order before a drag
   const moved = (
-    /** @type {Received.Kept[]} */ items,
+    /** @type {Received.BookmarkFacts[]} */ items,
     /** @type {string} */ id,
     /** @type {number} */ to,
   ) => {

@@ -16,7 +16,7 @@ import {
   TextField,
   Toggle,
 } from "../ui.js";
-import { number, say, within, words } from "../words.js";
+import { number, ofServer, say, within, words } from "../words.js";
 import { inWords, numberField } from "../written.js";
 import { Road } from "./road.js";
 
@@ -199,7 +199,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
     const mine = (job = explorer.job({ ...message(), keep: own.keep }, (told) => {
       if (told.t !== "progress") return;
       const { of, done, what } = told;
-      own.told = { share: of ? done / of : null, text: words(what) };
+      own.told = { share: of ? done / of : null, text: words(ofServer(what)) };
     }));
     try {
       own.file = await mine.done;

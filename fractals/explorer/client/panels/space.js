@@ -71,7 +71,7 @@ function Field(
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
 function Sun(
-  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.Space, "position"|"target"|"sun">}} */ {
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.SpaceFacts, "position"|"target"|"sun">}} */ {
     explorer,
     space,
   },
@@ -96,7 +96,7 @@ function Sun(
 
 /** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
 export function Daylight(
-  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.Space, "position"|"target"|"sun">}} */ {
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.SpaceFacts, "position"|"target"|"sun">}} */ {
     explorer,
     space,
   },

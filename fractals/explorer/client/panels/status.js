@@ -1,6 +1,6 @@
 /** The status line: zoom in numbers and words, what is being drawn; and what screen readers hear. */
 import { html, useEffect, useSignal, useSignalEffect } from "../html.js";
-import { number, say } from "../words.js";
+import { number, ofServer, say } from "../words.js";
 import { decimal, scaleWords, spoken } from "./scale.js";
 
 const PATIENCE_MS = 300; // before work is named: most views are drawn by then
@@ -24,8 +24,8 @@ export function doing({ connected, paused, drawn, status }) {
   if (paused) return rest(say("paused"));
   if (drawn?.said !== undefined)
     return drawn.pass === "exact"
-      ? rest(drawn.said)
-      : { text: say("refining_with", { text: drawn.said }), busy: true, wait: 0 };
+      ? rest(ofServer(drawn.said))
+      : { text: say("refining_with", { text: ofServer(drawn.said) }), busy: true, wait: 0 };
   const limit = say("limit", { count: number(drawn?.max_iterations ?? 0) });
   if (drawn?.pass === "exact") return rest(limit + (drawn.note ? say("counts_may_be_wrong") : ""));
   if (drawn?.pass === "values")

@@ -186,7 +186,7 @@ export const texts = {
   drop_a_file_with_many:
     "Ziehen Sie eine Datei mit vielen Szenen, Formeln oder Paletten hierher, und wählen Sie eine.",
   drop_a_scene_a_picture: "Lassen Sie eine Szene, ein Bild oder eine Palette los",
-  duplicate: "Verdoppeln",
+  duplicate: "Kopieren",
   each_point_has_a_julia: "Jeder Punkt hat eine Julia-Menge",
   each_point_of_the_picture:
     "Jeder Punkt des Bilds ist eine Zahl c. Beginnen Sie mit z = 0, und ersetzen Sie z durch z² + c, immer wieder. Wo z für immer bei 0 bleibt, liegt c in der Mandelbrot-Menge, die hier schwarz ist. Anderswo entkommt z, und die Farbe sagt, nach wie vielen Schritten.",
@@ -223,8 +223,8 @@ export const texts = {
   film: "Film",
   film_through_these_places: "Film durch diese Orte",
   filter: "Filter",
-  final: "Letzte",
-  final_transform: "Letzte Transformation",
+  final: "Abschluss",
+  final_transform: "Abschluss",
   find: "Suchen",
   find_views: "Ansichten suchen",
   first_values_from_c_statements: "Erste Werte, aus c: Anweisungen, durch ; getrennt",
@@ -382,7 +382,7 @@ export const texts = {
   name_is: "{name} ist {value}",
   name_it_to_keep_it: "Benennen, um sie zu behalten",
   names_stay_english:
-    "Namen und Erklärungen von Formeln, Farben und Schlüsseln einer Szene und die Meldungen des Servers sind englisch, wie in Dateien und auf der Befehlszeile.",
+    "Namen und Erklärungen von Formeln, Farben und Schlüsseln einer Szene und Meldungen des Servers über Fehler sind englisch, wie in Dateien und auf der Befehlszeile.",
   new_title: "Neuer Titel",
   next: "Weiter",
   no_bookmarks_yet_go_to:
@@ -745,7 +745,7 @@ export const texts = {
   zoom_to_a_box: "Auf einen Rahmen zoomen",
 };
 
-/** Names of keys of a scene and of their values, and what a search does. */
+/** Names of keys of a scene and of their values, and lines of the server about its work, in which `#` is a number. */
 export const names = /** @type {Record<string, string>} */ ({
   brightness: "Lichtstärke",
   gamma: "Gamma",
@@ -809,4 +809,13 @@ export const names = /** @type {Record<string, string>} */ ({
   drawing: "Zeichnen",
   period: "Periode",
   size: "Größe",
+  "a first look": "ein erster Blick",
+  "a fast look": "ein schneller Blick",
+  "# of # samples": "# von # Samples",
+  frame: "Bild",
+  "quality #": "Qualität #",
+  "quality # of #": "Qualität # von #",
+  "quality #, exact colors follow": "Qualität #, genaue Farben folgen",
+  "quality # of #, exact colors follow": "Qualität # von #, genaue Farben folgen",
+  "period #, Newton #": "Periode #, Newton #",
 });

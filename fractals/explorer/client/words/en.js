@@ -376,7 +376,7 @@ export const texts = {
   name_is: "{name} is {value}",
   name_it_to_keep_it: "Name it to keep it",
   names_stay_english:
-    "Names and meanings of formulas, colors and keys of a scene, and the messages of the server, are English, as in files and on the command line.",
+    "Names and meanings of formulas, colors and keys of a scene, and the server's messages about problems, are English, as in files and on the command line.",
   new_title: "New title",
   next: "Next",
   no_bookmarks_yet_go_to: "No bookmarks yet. Go to a place that you like, and keep it.",
@@ -730,7 +730,7 @@ export const texts = {
   zoom_to_a_box: "Zoom to a box",
 };
 
-/** Names of keys of a scene and of their values, and what a search does. */
+/** Names of keys of a scene and of their values, and lines of the server about its work, in which `#` is a number. */
 export const names = /** @type {Record<string, string>} */ ({
   brightness: "Brightness",
   gamma: "Gamma",
@@ -794,4 +794,13 @@ export const names = /** @type {Record<string, string>} */ ({
   drawing: "Drawing",
   period: "Period",
   size: "Size",
+  "a first look": "a first look",
+  "a fast look": "a fast look",
+  "# of # samples": "# of # samples",
+  frame: "Frame",
+  "quality #": "quality #",
+  "quality # of #": "quality # of #",
+  "quality #, exact colors follow": "quality #, exact colors follow",
+  "quality # of #, exact colors follow": "quality # of #, exact colors follow",
+  "period #, Newton #": "period #, Newton #",
 });

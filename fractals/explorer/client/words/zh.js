@@ -360,7 +360,7 @@ export const texts = {
   name_is: "{name} 为 {value}",
   name_it_to_keep_it: "命名即可保存",
   names_stay_english:
-    "公式、颜色和场景键的名称与说明，以及服务器的消息，与文件和命令行一致，使用英文。",
+    "公式、颜色和场景键的名称与说明，以及服务器的错误消息，与文件和命令行一致，使用英文。",
   new_title: "新标题",
   next: "下一步",
   no_bookmarks_yet_go_to: "还没有书签。前往喜欢的地方并保存它。",
@@ -693,7 +693,7 @@ export const texts = {
   zoom_to_a_box: "放大到框内",
 };
 
-/** Names of keys of a scene and of their values, and what a search does. */
+/** Names of keys of a scene and of their values, and lines of the server about its work, in which `#` is a number. */
 export const names = /** @type {Record<string, string>} */ ({
   brightness: "亮度",
   gamma: "伽马",
@@ -757,4 +757,13 @@ export const names = /** @type {Record<string, string>} */ ({
   drawing: "绘制",
   period: "周期",
   size: "大小",
+  "a first look": "初步画面",
+  "a fast look": "快速画面",
+  "# of # samples": "采样 # / #",
+  frame: "帧",
+  "quality #": "质量 #",
+  "quality # of #": "质量 # / #",
+  "quality #, exact colors follow": "质量 #，精确颜色随后",
+  "quality # of #, exact colors follow": "质量 # / #，精确颜色随后",
+  "period #, Newton #": "周期 #，牛顿法 #",
 });
