@@ -17,6 +17,7 @@ import { Reconnect } from "./reconnect.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
+import { Ticker } from "./ticker.js";
 import { Trial } from "./trial.js";
 import { Undo } from "./undo.js";
 import { changedScene, keysOf, placeOf, sceneAt, wholeOf } from "./wishes.js";
@@ -49,13 +50,11 @@ export class Explorer extends EventTarget {
   #trial = new Trial();
   #reconnect;
   #paints = new Paints(this, (message) => this.#sendPaint(message));
-  #animations = new Set();
-  #ticking = 0;
-  #time = 0;
   /** @type {{layer: number}|null} */ #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
   #returned = false; // to the base of a view that can't be drawn
   /** @type {object|null} */ #peeked = null; // the newest wish of `peek`
   #ended = new AbortController();
+  #ticker = new Ticker((time, seconds) => this.#draw(time, seconds), this.#ended.signal);
   /** @type {number[]|null} */ free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
   /** @param {HTMLCanvasElement} canvas
@@ -93,7 +92,7 @@ export class Explorer extends EventTarget {
     this.entry = entry;
     Object.assign(this.#undo.history, past);
     this.#reconnect = new Reconnect(this.#queue, first, () => this.connection.renew());
-    this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
+    this.stage = new Stage(canvas, () => this.#ticker.wake(), { plain, software });
     this.requests = new Requests(
       (message) => this.connection.send(message),
       () => this.#chain.newest,
@@ -117,7 +116,6 @@ export class Explorer extends EventTarget {
       },
       this.#ended.signal,
     );
-    document.addEventListener("visibilitychange", () => this.#wake(), this.#ended);
     // A control that is gone before its drag ends tells of no end.
     for (const end of ENDS)
       addEventListener(end, () => setTimeout(() => this.#paints.rest()), this.#ended);
@@ -126,7 +124,6 @@ export class Explorer extends EventTarget {
   /** End the connection, and draw no more. */
   end() {
     this.#ended.abort();
-    cancelAnimationFrame(this.#ticking);
   }
 
   /** Load the catalog. */
@@ -193,7 +190,7 @@ export class Explorer extends EventTarget {
     this.#flight.focus = focus ?? (scale ? at : null) ?? null;
     this.#queue.move(wish, stage);
     this.#say("moved", wish);
-    this.#wake();
+    this.#ticker.wake();
   }
 
   /** Whether a scene is wanted that is not placed yet. */
@@ -232,7 +229,7 @@ export class Explorer extends EventTarget {
     const k = size[0] / before[0];
     const map = [k, 0, 0, k, (size[0] - k * before[0]) / 2, (size[1] - k * before[1]) / 2];
     this.#queue.entries.push({ size: { map } });
-    this.#wake();
+    this.#ticker.wake();
   }
 
   /** Show another scene: the keys of the message `open`.
@@ -259,7 +256,7 @@ export class Explorer extends EventTarget {
       };
       this.#queue.move(move, "settled");
     }
-    this.#wake();
+    this.#ticker.wake();
     return entry;
   }
 
@@ -359,7 +356,7 @@ export class Explorer extends EventTarget {
     this.#undo.still = "";
     this.#queue.show(state);
     this.#say("moved");
-    this.#wake();
+    this.#ticker.wake();
   }
 
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
@@ -428,7 +425,7 @@ export class Explorer extends EventTarget {
       return;
     }
     this.#paints.cycle(speed);
-    this.#wake();
+    this.#ticker.wake();
   }
 
   #sendPaint(/** @type {Sent.PaintMessage} */ message) {
@@ -491,34 +488,23 @@ export class Explorer extends EventTarget {
   /** Call a function before each frame of the screen, with the seconds since the last.
    * @param {(seconds: number) => void} each @returns {() => void} ends it */
   animate(each) {
-    this.#animations.add(each);
-    this.#wake();
-    return () => this.#animations.delete(each);
+    return this.#ticker.animate(each);
   }
 
-  #wake() {
-    if (this.#ticking || document.hidden || this.#ended.signal.aborted) return;
-    this.#ticking = requestAnimationFrame((time) => this.#tick(time));
-  }
-
-  #tick(/** @type {number} */ time) {
-    this.#ticking = 0;
-    if (document.hidden) return; // it goes on once the page is seen
-    const seconds = Math.min(0.1, (time - this.#time) / 1000);
-    this.#time = time;
-    for (const each of this.#animations) each(seconds);
+  /** Draw a frame of the screen. @param {number} time @param {number} seconds @returns {boolean} whether another one is wanted */
+  #draw(time, seconds) {
     if (this.#paints.cycling) this.#paints.tick(seconds);
     this.#send(time);
     this.stage.draw(this.map);
     this.#say("frame");
-    if (this.#animations.size || this.#paints.cycling) this.#wake();
+    return this.#paints.cycling;
   }
 
   /** Send the next move, unless one is unanswered. */
   #send(/** @type {number} */ time) {
     if (!this.#queue.entries.length || this.#queue.flight || !this.connected) return;
     const message = this.#flight.next(time, this.stage.picture?.empty ?? false);
-    if (!message) return this.#wake();
+    if (!message) return this.#ticker.wake();
     this.connection.send(message);
     this.#reconnect.expect(() => this.#queue.flight?.id === message.frame);
   }
@@ -542,7 +528,7 @@ export class Explorer extends EventTarget {
     this.welcome = message;
     this.#say("welcome", message);
     this.#reconnect.welcomed(this.scene);
-    this.#wake();
+    this.#ticker.wake();
   }
 
   #place(/** @type {Received.Placed} */ message) {
@@ -565,7 +551,7 @@ export class Explorer extends EventTarget {
     if (message.unused) this.#tell(message.unused, "info");
     this.#say("placed", message);
     this.#paints.next();
-    this.#wake();
+    this.#ticker.wake();
   }
 
   #painted(/** @type {Received.Painted} */ message) {
@@ -608,7 +594,7 @@ export class Explorer extends EventTarget {
       this.#undo.history.clean((state) => never.includes(state) || state === flight.noted);
       this.drawn ??= flight.drawn; // what was shown stays, and is not drawn again
       this.#reconnect.failed(flight, Boolean(this.placed));
-      this.#wake();
+      this.#ticker.wake();
     } else if (
       message.re === "view" &&
       message.frame === this.#chain.newest &&
@@ -626,7 +612,7 @@ export class Explorer extends EventTarget {
           returned: true,
         },
       ];
-      this.#wake();
+      this.#ticker.wake();
     } else if (message.re === "paint" && this.#paints.refused(message.seq ?? 0)) {
       this.#fit = null;
       this.#say("painted", { ...message, color: this.scene.color });
