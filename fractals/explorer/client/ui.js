@@ -145,6 +145,9 @@ export function TextField(
     }} ...${rest} />${wrong.value && html`<p class="hint wrong" role="alert">${wrong.value}</p>`}`;
 }
 
+/** Return how many Latin letters are about as wide as a text: a Chinese one is as wide as two. @param {string} text */
+const breadth = (text) => text.length + (text.match(/[\p{Script=Han}，。；（）]/gu)?.length ?? 0);
+
 /**
  * A slider with its value as a field beside the label.
  * @param {{label: string, value: number|"auto", auto?: number, least: number, most: number, step?: number, log?: boolean, hint?: string,
@@ -195,7 +198,7 @@ export function Slider({
     "--at": `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`,
     ...(track && { "--track": track }),
   };
-  const short = label.length + hint.length < 38;
+  const short = breadth(label) + breadth(hint) < 38;
   return html`<div class="row slider-row">
     <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}
       <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} read=${read} put=${put} /></div>
