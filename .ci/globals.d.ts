@@ -46,8 +46,6 @@ interface Ends {
 }
 /** A job that runs: a search, a sheet, an export or a film. */
 interface Job<Name extends keyof Ends = keyof Ends> { id: number; done: Promise<Ends[Name]>; cancel: () => unknown }
-/** Fields of the model are null until the server has told them. Who reads them is shown or called after that. */
-type Arrived<T> = T;
 /** A message as panels ask for it: the page numbers it, and names the frame. */
 type Asked<T = Sent> = T extends Sent ? Omit<T, Numbers> & { [K in Numbers]?: number } : never;
 type Numbers = "frame" | "job" | "seq";
