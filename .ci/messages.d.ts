@@ -1,4 +1,5 @@
-// Written by scripts/client_types.py from fractals/explorer/protocol.py.
+// Written by scripts/client_types.py from fractals/explorer/protocol.py and answers.py, and from
+// fractals/scene.
 
 declare namespace Sent {
   /** A pixel of a frame. */
@@ -47,7 +48,7 @@ declare namespace Sent {
     places?: string[];
     times?: number[] | null;
     eases?: ("soft" | "constant" | "in" | "out" | "both" | "hold")[];
-    tracks?: Record<string, ((number | string | Table)[] | (number | string | Table | "soft" | "constant" | "in" | "out" | "both" | "hold")[])[]>;
+    tracks?: Record<string, ([number, number | string | Record<string, unknown>] | [number, number | string | Record<string, unknown>, "soft" | "constant" | "in" | "out" | "both" | "hold"])[]>;
     backwards?: boolean;
     seconds?: number | null;
     fps?: number;
@@ -121,7 +122,7 @@ declare namespace Sent {
   interface Lookup {
     t: "lookup";
     seq: number;
-    palette: string | Table | unknown[];
+    palette: Palette;
     inside?: string;
   }
   /** A part of a picture that is not exported yet, about a point of the frame. */
@@ -144,7 +145,7 @@ declare namespace Sent {
     places?: string[];
     times?: number[] | null;
     eases?: ("soft" | "constant" | "in" | "out" | "both" | "hold")[];
-    tracks?: Record<string, ((number | string | Table)[] | (number | string | Table | "soft" | "constant" | "in" | "out" | "both" | "hold")[])[]>;
+    tracks?: Record<string, ([number, number | string | Record<string, unknown>] | [number, number | string | Record<string, unknown>, "soft" | "constant" | "in" | "out" | "both" | "hold"])[]>;
     backwards?: boolean;
     seconds?: number | null;
     fps?: number;
@@ -160,18 +161,18 @@ declare namespace Sent {
     frame: number;
     size?: number[] | null;
     base?: number | null;
-    scene?: Table | null;
+    scene?: Scene | null;
     toml?: string | null;
     link?: string | null;
     gallery?: string | null;
     julia?: At | null;
-    formula?: string | Table | null;
+    formula?: Formula | null;
   }
   /** Other colors for the newest frame. */
   interface PaintMessage {
     t: "paint";
     seq: number;
-    color: Table;
+    color: Color;
   }
   /** What is under a pixel. */
   interface Pick {
@@ -185,7 +186,7 @@ declare namespace Sent {
     t: "sheet";
     job: number;
     frame: number;
-    scenes: Table[];
+    scenes: Scene[];
     fit?: boolean;
     width?: number;
   }
@@ -237,3 +238,609 @@ type Sent =
   | Sent.Sheet
   | Sent.Surprise
   | Sent.ViewMessage;
+
+declare namespace Received {
+  /** A bookmark. */
+  interface BookmarkFacts {
+    id: string;
+    title: string;
+    link: string;
+    thumbnail: string;
+  }
+  /** The bookmarks, the newest first. */
+  interface BookmarkList {
+    t: "bookmarks";
+    items: BookmarkFacts[];
+  }
+  /** What there is to choose from: `/catalog.json`. */
+  interface Catalog {
+    formulas: FormulaFacts[];
+    variations: VariationFacts[];
+    colorings: ColoringFacts[];
+    palettes: PaletteFacts[];
+    transfers: string[];
+    blends: string[];
+    filters: string[];
+    curves: string[];
+    masks: string[];
+    scenes: GalleryScene[];
+    schema: SceneSchema;
+  }
+  /** A coloring of the catalog. */
+  interface ColoringFacts {
+    name: string;
+    title: string;
+    meaning: string;
+    side: string;
+    transfer: string;
+    palette: string;
+    blend: string;
+    derivative: boolean;
+    ends: string;
+    statistic: boolean;
+    options: ColoringOption[];
+  }
+  /** An option of a coloring. */
+  interface ColoringOption {
+    name: string;
+    type: "int" | "float" | "text" | "choice";
+    default: number | string | boolean;
+    least: number | null;
+    most: number | null;
+    meaning: string;
+    part: string;
+    choices: string[];
+  }
+  /** A sheet is whole. */
+  interface Done {
+    t: "done";
+    job: number;
+  }
+  /** A pass of a frame is whole. */
+  interface DrawnMessage {
+    t: "drawn";
+    frame: number;
+    paint: number;
+    pass: "coarse" | "values" | "finer" | "exact";
+    ms: number;
+    said?: string;
+    max_iterations?: number | null;
+    method?: string;
+    inside?: number | null;
+    least?: number | null;
+    most?: number | null;
+    note?: string;
+  }
+  /** A message that could not be followed. */
+  interface ErrorMessage {
+    t: "error";
+    re?: string;
+    message: string;
+    frame?: number | null;
+    seq?: number | null;
+    job?: number | null;
+  }
+  /** A file is there. */
+  interface Exported {
+    t: "exported";
+    job: number;
+    url: string;
+    bytes: number;
+    seconds: number;
+    frames?: number | null;
+    flashes?: boolean;
+    notes?: string[];
+    toml?: string;
+  }
+  /** A job has ended without a result. */
+  interface Failed {
+    t: "failed";
+    job: number;
+    message: string;
+    cancelled?: boolean;
+  }
+  /** Density and offset that fit a view. */
+  interface Fitted {
+    t: "fit";
+    frame: number;
+    layer: number;
+    density: number;
+    offset: number;
+  }
+  /** What an export or a film will take. */
+  interface Forecast {
+    t: "forecast";
+    job: number;
+    seconds: number;
+    memory: number;
+    samples: number;
+    method?: string;
+    bytes?: number | null;
+    frames?: number | null;
+    length?: number | null;
+    left_out?: number[];
+    times?: number[];
+    depths?: number[];
+    workers?: number | null;
+  }
+  /** A formula of the catalog. */
+  interface FormulaFacts {
+    name: string;
+    title: string;
+    meaning: string;
+    group: string;
+    options: Record<string, number | string | boolean>;
+    meanings: Record<string, string>;
+    whole: string[];
+    values: boolean;
+    exposure: number;
+    tables?: Record<string, unknown> | null;
+    holomorphic?: boolean | null;
+    deep?: boolean | null;
+  }
+  /** What a search has found. */
+  interface Found {
+    t: "found";
+    job: number;
+    what: "nucleus" | "period" | "julia" | "misiurewicz" | "interesting";
+    period?: number | null;
+    center?: string[] | null;
+    size?: string | null;
+    angle?: number | null;
+    scene?: Scene | null;
+    octaves?: number | null;
+    views?: FoundView[] | null;
+  }
+  /** An interesting view: the keys of a view, or the camera of a solid. */
+  interface FoundView {
+    score: number;
+    center?: string[] | null;
+    width?: string | null;
+    zoom?: string | null;
+    frame?: string[] | null;
+    rotation?: number;
+    mirror?: boolean;
+    stretch?: number;
+    stretch_angle?: number;
+    projection?: string;
+    camera?: Camera | null;
+    way?: number[][];
+  }
+  /** A scene of the gallery. */
+  interface GalleryScene {
+    name: string;
+    title: string;
+    group: "Flat" | "Deep" | "Points" | "Solids";
+  }
+  /** How often values occur in a view. */
+  interface HistogramMessage {
+    t: "histogram";
+    frame: number;
+    layer: number;
+    low: number;
+    high: number;
+    counts: number[];
+  }
+  /** An option of a solid, with its range. */
+  interface KnobFacts {
+    name: string;
+    value: number;
+    least: number;
+    most: number;
+    meaning: string;
+    whole: boolean;
+  }
+  /** The layers of a frame, from the bottom. */
+  interface LayersMessage {
+    t: "layers";
+    frame: number;
+    paint: number;
+    layers: ShownLayer[];
+    groups: ShownGroup[];
+    planes: number;
+  }
+  /** A frame's scene as texts. */
+  interface LinkOf {
+    t: "link";
+    frame: number;
+    link: string;
+    toml: string;
+    command: string;
+    others: OtherText[];
+  }
+  /** A scene as another program reads it. */
+  interface OtherText {
+    name: string;
+    text: string;
+    lost: string[];
+  }
+  /** Other colors are accepted. */
+  interface Painted {
+    title: string;
+    author: string;
+    rights: string;
+    note: string;
+    t: "painted";
+    seq: number;
+    frame: number;
+    values: boolean;
+    color: Color;
+  }
+  /** A palette of the catalog. */
+  interface PaletteFacts {
+    name: string;
+    title: string;
+    cyclic: boolean;
+    stops: Stops;
+  }
+  /** A view that has taken much work waits for `go_on`. */
+  interface Paused {
+    t: "paused";
+    frame: number;
+    seconds: number;
+  }
+  /** What is under a pixel. */
+  interface Picked {
+    t: "picked";
+    frame: number;
+    at: number[];
+    center: string[];
+    count: number | null;
+    inside: boolean | null;
+    value: number | null;
+    distance: string | null;
+    period: number | null;
+    focus: number | null;
+  }
+  /** Where a new frame lies. */
+  interface Placed {
+    title: string;
+    author: string;
+    rights: string;
+    note: string;
+    t: "placed";
+    frame: number;
+    base: number | null;
+    size: number[];
+    center: string[];
+    width: string;
+    zoom: string;
+    octaves: number;
+    rotation: number;
+    formula: string;
+    julia: string[] | null;
+    values: boolean;
+    plane: number[] | null;
+    map: number[] | null;
+    camera: Camera | null;
+    space: SpaceFacts | null;
+    sun: number[] | null;
+    scene?: WholeScene | null;
+    unused?: string;
+  }
+  /** How much of a job is done. */
+  interface Progress {
+    t: "progress";
+    job: number;
+    what: string;
+    done: number;
+    of: number;
+  }
+  /** What the server accepts at most. */
+  interface ServerLimits {
+    size: number[];
+    digits: number;
+    stops: number;
+  }
+  /** How layers that are blended together are laid over what is below. */
+  interface ShownGroup {
+    blend: "auto" | "normal" | "multiply" | "screen" | "overlay" | "soft_light" | "hard_light" | "add" | "darken" | "lighten" | "difference" | "exclusion";
+    opacity: number;
+    mask: number | null;
+    outer: number | null;
+  }
+  /** How the values of a layer become colors. */
+  interface ShownLayer {
+    coloring: string;
+    c0: number;
+    density: number;
+    offset: number;
+    cyclic: boolean;
+    entries: number;
+    space: "linear" | "srgb";
+    transfer: string;
+    blend: "auto" | "normal" | "multiply" | "screen" | "overlay" | "soft_light" | "hard_light" | "add" | "darken" | "lighten" | "difference" | "exclusion";
+    opacity: number;
+    mask: number | null;
+    group: number | null;
+  }
+  /** Where the camera of a solid is, complete, and what its controls show. */
+  interface SpaceFacts {
+    position: number[];
+    target: number[];
+    up: number[];
+    sun: number[];
+    palette: Palette;
+    samples: number;
+    knobs: KnobFacts[];
+  }
+  /** A film is being made. */
+  interface Started {
+    t: "started";
+    job: number;
+    name: string;
+  }
+  /** What the server does for a frame. */
+  interface Status {
+    t: "status";
+    frame: number;
+    what: "preparing" | "compiling" | "reference" | "drawing" | "exact";
+    share?: number | null;
+    left?: number | null;
+  }
+  /** One of several scenes; its preview follows. */
+  interface Surprised {
+    t: "surprised";
+    job: number;
+    index: number;
+    label: string;
+    scene: Scene;
+  }
+  /** What is in a file that was sent: a scene, a palette, names to choose, or an error. */
+  interface Uploaded {
+    scene?: Scene | null;
+    palette?: Palette | null;
+    entries?: string[][] | null;
+    lost?: string[];
+    asked?: [string, number | string | boolean, string[], string][];
+    unused?: string;
+    error?: string;
+  }
+  /** A variation of flames. */
+  interface VariationFacts {
+    name: string;
+    title: string;
+    parameters: Record<string, number>;
+  }
+  /** What the server is and allows. */
+  interface Welcome {
+    t: "welcome";
+    v: number;
+    version: string;
+    device: string;
+    title: string;
+    gallery: boolean;
+    read_only: boolean;
+    bookmarks: boolean;
+    upload: boolean;
+    export: boolean;
+    limits: ServerLimits;
+  }
+}
+
+/** A message of the server. */
+type Received =
+  | Received.BookmarkList
+  | Received.Done
+  | Received.DrawnMessage
+  | Received.ErrorMessage
+  | Received.Exported
+  | Received.Failed
+  | Received.Fitted
+  | Received.Forecast
+  | Received.Found
+  | Received.HistogramMessage
+  | Received.LayersMessage
+  | Received.LinkOf
+  | Received.Painted
+  | Received.Paused
+  | Received.Picked
+  | Received.Placed
+  | Received.Progress
+  | Received.Started
+  | Received.Status
+  | Received.Surprised
+  | Received.Welcome;
+
+declare namespace Scenes {
+  /** From where a solid is seen. */
+  interface Camera {
+    position?: number[] | null;
+    target?: number[] | null;
+    up?: number[] | null;
+    field?: number;
+    panorama?: boolean;
+    stereo?: number;
+    eye?: "both" | "left" | "right";
+    whole?: string | null;
+    roll?: number;
+    lens?: number;
+    focus?: number | null;
+    ray_step?: number;
+  }
+  /** How raw numbers become colors: the first layer, and the layers over it. */
+  interface Color {
+    coloring?: Coloring;
+    palette?: Palette;
+    transfer?: "auto" | "linear" | "sqrt" | "cbrt" | "log" | "atan";
+    density?: number;
+    offset?: number;
+    mask?: "auto" | "escaped" | "inside" | "all";
+    range?: number[] | null;
+    inside?: string;
+    layers?: Paint[];
+  }
+  /** How linear light becomes a picture. */
+  interface Develop {
+    exposure?: number | "auto";
+    curve?: "auto" | "clip" | "filmic";
+    bloom?: number;
+    bloom_threshold?: number;
+    bloom_radius?: number;
+    vignette?: number;
+    denoise?: boolean;
+    grain?: number;
+    dither?: boolean;
+  }
+  /** How the hits of a scatter image become light: as flam3 shows flames. */
+  interface Display {
+    brightness?: number;
+    gamma?: number;
+    gamma_threshold?: number;
+    vibrancy?: number;
+    highlight_power?: number;
+    background?: string;
+    estimator_radius?: number;
+    estimator_minimum?: number;
+    estimator_curve?: number;
+    filter?: string;
+    filter_radius?: number;
+  }
+  /** How a scene moves and changes. */
+  interface FilmSettings {
+    fps?: number;
+    seconds?: number | null;
+    loop?: boolean;
+    density?: number;
+    shutter?: number;
+    keys?: Key[];
+    tracks?: Record<string, [number, string | string[], "soft" | "constant" | "in" | "out" | "both" | "hold"][] | [number, string | unknown[] | Record<string, unknown>, "soft" | "constant" | "in" | "out" | "both" | "hold"][]>;
+    sound?: Sound | null;
+  }
+  /** Pixels of the picture, samples of a pixel, and how a file keeps them. */
+  interface ImageSettings {
+    size?: number[];
+    supersampling?: number;
+    antialias?: "grid" | "jittered" | "adaptive";
+    bits?: 8 | 16;
+    gamut?: "srgb" | "p3" | "adobe";
+    hdr?: boolean;
+    dpi?: number | null;
+    compression?: "fast" | "small";
+  }
+  /** When iterating ends: after how many steps, and at which |z|. */
+  interface Iteration {
+    max_iterations?: number | "auto";
+    escape_radius?: number;
+    precision?: "auto" | "float64" | "float32" | "double-double";
+  }
+  /** A view that the film shows at a time. */
+  interface Key {
+    at?: number | null;
+    speed?: number | null;
+    center?: string[] | null;
+    width?: string | null;
+    rotation?: number | null;
+    camera?: KeyCamera | null;
+    formula?: Formula;
+    ease?: "soft" | "constant" | "in" | "out" | "both" | "hold";
+  }
+  /** The camera of a key; what is left out is that of the key before, or of the scene. */
+  interface KeyCamera {
+    position?: number[] | null;
+    target?: number[] | null;
+    field?: number | null;
+    roll?: number | null;
+    lens?: number | null;
+    focus?: number | null;
+  }
+  /** A paint that is blended over the layers below, in sRGB values, as CSS does. */
+  interface Layer {
+    coloring?: Coloring;
+    palette?: Palette;
+    transfer?: "auto" | "linear" | "sqrt" | "cbrt" | "log" | "atan";
+    density?: number;
+    offset?: number;
+    mask?: "auto" | "escaped" | "inside" | "all";
+    range?: number[] | null;
+    blend?: "auto" | "normal" | "multiply" | "screen" | "overlay" | "soft_light" | "hard_light" | "add" | "darken" | "lighten" | "difference" | "exclusion";
+    opacity?: number;
+    picture_mask?: PictureMask | null;
+  }
+  /** Layers, and groups, that are blended with each other, and then as one over what is below. */
+  interface LayerGroup {
+    blend?: "auto" | "normal" | "multiply" | "screen" | "overlay" | "soft_light" | "hard_light" | "add" | "darken" | "lighten" | "difference" | "exclusion";
+    opacity?: number;
+    picture_mask?: PictureMask | null;
+    layers: Paint[];
+  }
+  /** What lights a solid, or the landscape of a relief. */
+  interface Light {
+    sun?: "key" | number[];
+    sun_color?: string;
+    sun_power?: number;
+    sun_size?: number;
+    sky?: string[];
+    haze?: number;
+    gloss?: number;
+    emission?: number;
+    emission_color?: string;
+    emission_at?: number;
+    emission_width?: number;
+    bounces?: number;
+    samples?: number | "auto";
+    relight?: boolean;
+  }
+  /** A picture whose brightness says how much of a layer is drawn: black nothing, white all. */
+  interface PictureMask {
+    picture: string;
+    view?: View | null;
+  }
+  /** How an escape-time scene becomes a landscape, lit by the light of solids. */
+  interface Relief {
+    heights?: "none" | "smooth" | "distance";
+    rise?: number;
+    tilt?: number;
+  }
+  /** How many points a scatter image has, and which. */
+  interface Scatter {
+    quality?: number | "draft" | "good" | "best";
+    seed?: number;
+    steps?: number;
+    fuse?: number;
+  }
+  /** What to draw; every key has a default. */
+  interface Scene {
+    version?: 1;
+    title?: string;
+    author?: string;
+    rights?: string;
+    note?: string;
+    formula?: Formula;
+    julia?: string[] | null;
+    view?: View;
+    image?: ImageSettings;
+    iteration?: Iteration;
+    color?: Color;
+    scatter?: Scatter;
+    display?: Display;
+    relief?: Relief;
+    camera?: Camera;
+    light?: Light;
+    develop?: Develop;
+    film?: FilmSettings | null;
+  }
+  /** Sound from a file, cut to the length of the film. */
+  interface Sound {
+    file: string;
+    start?: number;
+  }
+  /** Where the picture lies in the plane. */
+  interface View {
+    center?: string[] | null;
+    width?: string | null;
+    zoom?: string | null;
+    frame?: string[] | null;
+    rotation?: number;
+    mirror?: boolean;
+    stretch?: number;
+    stretch_angle?: number;
+    projection?: "plane" | "exponential";
+  }
+}
+
+type Camera = Scenes.Camera;
+type Color = Scenes.Color;
+type Layer = Scenes.Layer;
+type PictureMask = Scenes.PictureMask;
+type Scene = Scenes.Scene;

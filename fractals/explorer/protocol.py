@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any, Literal, get_args
 
 from fractals.errors import OptionError, shown
-from fractals.scene.checks import entry
+from fractals.scene.checks import JsonSchema, entry
 from fractals.scene.film import Ease
 from fractals.scene.table import Table, explained
 
@@ -26,6 +26,11 @@ Flown = Annotated[int, entry(ge=-36_000, le=36_000)]
 Size = tuple[Annotated[int, entry(ge=1, le=MAX_SIDE)], Annotated[int, entry(ge=1, le=MAX_SIDE)]]
 FilmSide = Annotated[int, entry(ge=16, le=MAX_SIDE)]
 Seconds = Annotated[float, entry(ge=0, le=1800)]
+# Parts of a scene, which the scene's own declarations check
+SceneTable = Annotated[dict[str, Any], JsonSchema({"$ref": "#/$defs/Scene"})]
+ColorTable = Annotated[dict[str, Any], JsonSchema({"$ref": "#/$defs/Color"})]
+FormulaValue = Annotated[str | dict[str, Any], JsonSchema({"$ref": "#/$defs/Formula"})]
+PaletteValue = Annotated[str | dict[str, Any] | list[Any], JsonSchema({"$ref": "#/$defs/Palette"})]
 ExportSide = Annotated[int, entry(ge=1, le=MAX_EXPORT)]
 
 
@@ -59,12 +64,12 @@ class Open(Message):
     frame: Id
     size: Size | None = None
     base: Id | None = None
-    scene: dict[str, Any] | None = None
+    scene: SceneTable | None = None
     toml: str | None = None
     link: str | None = None
     gallery: Annotated[str, entry(max_length=100)] | None = None
     julia: At | None = None
-    formula: str | dict[str, Any] | None = None
+    formula: FormulaValue | None = None
 
 
 class ViewMessage(Message):
@@ -89,7 +94,7 @@ class PaintMessage(Message):
 
     t: Literal["paint"]
     seq: Sequence
-    color: dict[str, Any]
+    color: ColorTable
 
 
 class Lookup(Message):
@@ -97,7 +102,7 @@ class Lookup(Message):
 
     t: Literal["lookup"]
     seq: Id
-    palette: str | dict[str, Any] | list[Any]
+    palette: PaletteValue
     inside: Annotated[str, entry(max_length=40)] = "#000000"
 
 
@@ -164,7 +169,7 @@ class Sheet(Message):
     t: Literal["sheet"]
     job: Id
     frame: Id
-    scenes: Annotated[list[dict[str, Any]], entry(min_length=1, max_length=40)]
+    scenes: Annotated[list[SceneTable], entry(min_length=1, max_length=40)]
     fit: bool = False
     width: Annotated[int, entry(ge=32, le=256)] = 256
 

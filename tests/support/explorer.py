@@ -15,7 +15,7 @@ import numpy as np
 import websockets
 
 import fractals
-from fractals.explorer import packing
+from fractals.explorer import answers, packing
 from fractals.explorer.application import Explorer
 from fractals.explorer.options import ExploreOptions
 from fractals.explorer.server import Running
@@ -45,6 +45,7 @@ class Client:
         message = await asyncio.wait_for(self.socket.recv(), PATIENCE)
         if isinstance(message, str):
             self.texts.append(json.loads(message))
+            check_declared(self.texts[-1])
             return self.texts[-1]
         head, payload = packing.unpack(message)
         keys = [
@@ -93,6 +94,12 @@ class Client:
     async def ask(self, kind, answer, **keys):
         await self.say(kind, **keys)
         return await self.until(answer)
+
+
+def check_declared(message):
+    """Raise an error unless a message is as `fractals/explorer/answers.py` declares it."""
+    keys = {"pass_" if key == "pass" else key: value for key, value in message.items()}
+    answers.SAID[message["t"]].checked(keys)
 
 
 def pixels_of(tile):

@@ -50,6 +50,9 @@ function surrounded(from, width, height, plain) {
   return made;
 }
 
+/** @typedef {import("./picture.js").Picture} Picture */
+/** @typedef {import("./picture.js").Image} Image */
+
 export class PlainRenderer {
   values = false;
   lost = false;
@@ -59,14 +62,13 @@ export class PlainRenderer {
     this.context = /** @type {CanvasRenderingContext2D} */ (
       canvas.getContext("2d", { alpha: false })
     );
-    /** @type {Table} */ this.planes = {};
+    this.picture = /** @type {Picture|null} */ (null);
+    this.planes = /** @type {{coarse?: Image, exact?: Image}} */ ({});
   }
 
-  draw(
-    /** @type {Table[]} */ under,
-    /** @type {import("./picture.js").Picture|null} */ picture,
-    /** @type {Table} */ { map, coarse, exact, beyond },
-  ) {
+  /** Draw as `Renderer.draw` does.
+   * @type {import("./renderer.js").Renderer["draw"]} */
+  draw(under, picture, { map, coarse, exact, beyond }) {
     const { context, canvas } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = GROUND;
@@ -85,17 +87,21 @@ export class PlainRenderer {
     if (exact) this.#show(this.#plane(picture, "exact"), map);
   }
 
-  bake(/** @type {import("./picture.js").Picture} */ picture) {
-    const images = ["coarse", "exact"].map((name) => this.#plane(picture, name)).filter(Boolean);
+  /** @param {Picture} picture @param {{exact: boolean, phase: number}} [_how] @returns {Image[]} */
+  bake(picture, _how) {
+    const images = [this.#plane(picture, "coarse"), this.#plane(picture, "exact")].filter(
+      (image) => image !== null,
+    );
     this.planes = {};
     if (!picture.complete && !picture.whole) return images;
-    images.at(-1).whole = true;
-    return images.slice(-1);
+    const newest = images.slice(-1);
+    for (const image of newest) image.whole = true;
+    return newest;
   }
 
-  free() {}
+  free(/** @type {Image} */ _image) {}
 
-  /** Return a small image of the canvas as it was just drawn. */
+  /** Return a small image of the canvas as it was just drawn. @returns {Image} */
   keep(plain = false) {
     const { width, height } = this.canvas;
     return {
@@ -108,11 +114,12 @@ export class PlainRenderer {
     };
   }
 
-  /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
-  #beyond(/** @type {Table} */ { image, plain, map: [a, b, c, d, e, f] }) {
+  /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker.
+   * @param {{image: Image, map: number[], plain: boolean}} what */
+  #beyond({ image, plain, map: [a, b, c, d, e, f] }) {
     const { context } = this,
       [w, h] = image.size;
-    image.around ??= surrounded(image.canvas, w, h, plain);
+    image.around ??= surrounded(/** @type {HTMLCanvasElement} */ (image.canvas), w, h, plain);
     context.setTransform(a, c, b, d, e, f);
     context.imageSmoothingEnabled = true;
     context.imageSmoothingQuality = "high";
@@ -123,30 +130,33 @@ export class PlainRenderer {
   read() {
     const { width, height } = this.canvas,
       { data } = this.context.getImageData(0, 0, width, height);
-    return data.filter((/** @type {any} */ _, /** @type {number} */ k) => k % 4 !== 3);
+    return data.filter((_, k) => k % 4 !== 3);
   }
 
-  #show(/** @type {Table} */ image, /** @type {any[]} */ [a, b, c, d, e, f]) {
-    if (!image) return;
+  #show(/** @type {Image|null} */ image, /** @type {number[]} */ [a, b, c, d, e, f]) {
+    if (!image?.canvas) return;
     this.context.setTransform(a, c, b, d, e, f);
     this.context.imageSmoothingEnabled = Math.abs(a - 1) > 1e-6 || Math.abs(b) > 1e-6;
     this.context.drawImage(image.canvas, 0, 0, image.extent[0], image.extent[1]);
   }
 
-  /** Bring what is new into a canvas of the newest picture, and return its image. */
-  #plane(/** @type {any} */ picture, /** @type {string} */ name) {
+  /** Bring what is new into a canvas of the newest picture, and return its image.
+   * @param {Picture|null} picture @param {"coarse"|"exact"} name @returns {Image|null} */
+  #plane(picture, name) {
+    if (!picture) return null;
     if (this.picture !== picture) {
       this.picture = picture;
       this.planes = {};
       picture.restore();
     }
     const { size, changes } = picture,
-      from = picture[name];
-    const data = name === "coarse" ? from?.pixels : from;
+      coarse = name === "coarse" ? picture.coarse : null;
+    const data = name === "coarse" ? coarse?.pixels : picture.exact;
     if (!data) return null;
-    const step = name === "coarse" ? from.step : 1,
-      [w, h] = name === "coarse" ? [from.w, from.h] : size;
-    if (changes[name] || !this.planes[name]) {
+    const step = coarse?.step ?? 1,
+      [w, h] = coarse ? [coarse.w, coarse.h] : size;
+    const known = this.planes[name];
+    if (changes[name] || !known) {
       const canvas = canvasOfPixels(data, w, h);
       this.planes[name] = {
         canvas,
@@ -158,9 +168,9 @@ export class PlainRenderer {
       };
       changes[name] = false;
     } else if (name === "exact") {
-      const context = this.planes.exact.canvas.getContext("2d");
+      const context = known.canvas?.getContext("2d");
       for (const tile of changes.tiles) {
-        context.putImageData(
+        context?.putImageData(
           new ImageData(new Uint8ClampedArray(tile.data), tile.w, tile.h),
           tile.x,
           tile.y,
@@ -168,6 +178,6 @@ export class PlainRenderer {
       }
     }
     if (name === "exact") changes.tiles = [];
-    return this.planes[name];
+    return this.planes[name] ?? null;
   }
 }

@@ -2,7 +2,10 @@
 import { inflated } from "./decode.js";
 
 onmessage = async ({ data: { id, message, buffer } }) => {
-  const post = /** @type {(message: Table, taken?: ArrayBuffer[]) => void} */ (postMessage); // a worker's
+  const post =
+    /** @type {(message: {id: number, data?: object, error?: string}, taken?: ArrayBuffer[]) => void} */ (
+      postMessage
+    ); // a worker's
   try {
     const data = await inflated(message, buffer);
     post({ id, data }, [data.buffer]);

@@ -4,6 +4,9 @@
  * @typedef {{kind: number, format: number, layer: number, frame: number, x: number, y: number,
  *   w: number, h: number, step: number, paint: number, low: number, high: number,
  *   data?: Float32Array|Uint8Array|Uint16Array}} Message
+ * @typedef {Message & {data: Float32Array}} Values
+ * @typedef {Message & {data: Uint8Array}} Pixels
+ * @typedef {Message & {data: Uint16Array}} Rows of a lookup table
  */
 export const VALUES = 1,
   PIXELS = 2,

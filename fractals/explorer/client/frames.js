@@ -77,7 +77,7 @@ export function merged(first, second) {
   const sum = [first.by[0] + second.by[0], first.by[1] + second.by[1]];
   const scale = first.scale + second.scale,
     turn = (first.turn + second.turn) % CIRCLE;
-  const still = (/** @type {any} */ move) => !move.scale && !move.turn;
+  const still = (/** @type {Move} */ move) => !move.scale && !move.turn;
   let at = first.at,
     by = sum;
   if (first.about) {

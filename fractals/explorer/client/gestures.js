@@ -14,11 +14,19 @@ const TRAIL = 100,
 const PIXELS_A_LINE = 33,
   SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
 
+/**
+ * Gestures of the pointers that are down.
+ * @typedef {{kind: "drag", step: string, from: number[], moved: number[], slack: boolean, began: number, trail: {time: number, point: number[]}[]}} Drag
+ * @typedef {ReturnType<typeof spread>} Spread
+ * @typedef {Spread & {kind: "pinch", step: string, scale: number, turn: number, slack: number, start: Spread}} Pinch
+ * @typedef {ReturnType<typeof box> & {kind: "box"}} Box
+ */
+
 /** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
 export function attachGestures(explorer, canvas) {
   /** @type {Map<number, number[]>} pointers that are down: device pixels */
   const down = new Map();
-  let gesture = /** @type {Table|null} */ (null); // {kind, ...} of the pointers that are down
+  let gesture = /** @type {Drag|Pinch|Box|null} */ (null);
   let count = 0,
     wheel = 0,
     fingers = false,
@@ -90,8 +98,9 @@ export function attachGestures(explorer, canvas) {
       if (!down.delete(event.pointerId)) return;
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT)
         explorer.upright(gesture.step);
-      const rested = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
-      const late = event.pointerType === "touch" && event.timeStamp - gesture?.began >= PRESS; // a press, of which the timer of a busy page has not told yet
+      const rested = gesture?.kind === "drag" && gesture.slack ? gesture : null; // however long it takes: a long press has ended the gesture
+      const late =
+        event.pointerType === "touch" && rested && event.timeStamp - rested.began >= PRESS; // a press, of which the timer of a busy page has not told yet
       if (rested && late && name === "pointerup" && !fingers) menu(event);
       else if (rested && name === "pointerup" && !fingers)
         explorer.dispatchEvent(
@@ -145,7 +154,7 @@ export function attachGestures(explorer, canvas) {
     explorer.dispatchEvent(new CustomEvent("pointer", { detail: explorer.pointer }));
   }
 
-  function begin(/** @type {string} */ kind, /** @type {PointerEvent} */ event) {
+  function begin(/** @type {"drag"|"pinch"|"box"} */ kind, /** @type {PointerEvent} */ event) {
     const points = [...down.values()],
       step = `gesture ${++count}`;
     if (kind === "drag")
@@ -174,22 +183,15 @@ export function attachGestures(explorer, canvas) {
   /** Move by whole pixels, so that pixels stay pixels. */
   function drag(
     /** @type {number[]} */ point,
-    /** @type {any} */ gesture,
+    /** @type {Drag} */ gesture,
     /** @type {number} */ time,
   ) {
-    gesture.trail = [
-      ...gesture.trail.filter((/** @type {Table} */ each) => time - each.time < TRAIL),
-      { time, point },
-    ];
+    gesture.trail = [...gesture.trail.filter((each) => time - each.time < TRAIL), { time, point }];
     const { from, moved: before, slack, step } = gesture,
-      moved = point.map((/** @type {number} */ part, /** @type {number} */ k) =>
-        Math.round(part - from[k]),
-      );
+      moved = point.map((part, k) => Math.round(part - from[k]));
     if (slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
     gesture.slack = false;
-    const by = moved.map(
-      (/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - before[k]),
-    );
+    const by = moved.map((part, k) => 16 * (part - before[k]));
     gesture.moved = moved;
     if (!by[0] && !by[1]) return;
     shift(by, step);
@@ -201,13 +203,12 @@ export function attachGestures(explorer, canvas) {
   }
 
   /** Let the picture glide on after a finger that left it while it moved. */
-  function flick(/** @type {number} */ time, /** @type {any} */ { trail, step }) {
-    const [first, last] = [trail[0], trail.at(-1)],
-      took = last?.time - first?.time;
-    if (trail.length < 3 || took < TRAIL / 4 || time - last.time > TRAIL / 2 || still()) return;
-    const speed = last.point.map(
-      (/** @type {number} */ part, /** @type {number} */ k) => (part - first.point[k]) / took,
-    );
+  function flick(/** @type {number} */ time, /** @type {Drag} */ { trail, step }) {
+    const [first, last] = [trail[0], trail.at(-1)];
+    if (trail.length < 3 || !last) return;
+    const took = last.time - first.time;
+    if (took < TRAIL / 4 || time - last.time > TRAIL / 2 || still()) return;
+    const speed = last.point.map((part, k) => (part - first.point[k]) / took);
     if (Math.hypot(...speed) < FLICK * devicePixelRatio) return;
     let moved = [0, 0],
       mine = false;
@@ -222,10 +223,8 @@ export function attachGestures(explorer, canvas) {
       if (end.signal.aborted) return;
       const gone = Math.max(0, now - begun),
         share = GLIDE * (1 - Math.exp(-gone / GLIDE));
-      const to = speed.map((/** @type {number} */ part) => Math.round(part * share)),
-        by = to.map(
-          (/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - moved[k]),
-        );
+      const to = speed.map((part) => Math.round(part * share)),
+        by = to.map((part, k) => 16 * (part - moved[k]));
       moved = to;
       mine = true;
       if (by[0] || by[1]) shift(by, step);
@@ -237,7 +236,7 @@ export function attachGestures(explorer, canvas) {
   }
 
   /** Follow two fingers: their middle, distance and angle. */
-  function pinch(/** @type {any} */ gesture) {
+  function pinch(/** @type {Pinch} */ gesture) {
     const { middle, length, angle } = spread([...down.values()]);
     const { start } = gesture;
     const scale = Math.round(64 * Math.log2(length / start.length));
@@ -245,7 +244,7 @@ export function attachGestures(explorer, canvas) {
     if (Math.abs(twist) > SLACK_ANGLE) gesture.slack ||= Math.sign(twist) * SLACK_ANGLE;
     const turn = gesture.slack ? Math.round(100 * (twist - gesture.slack)) : 0;
     const at = fine(gesture.middle),
-      by = fine(middle).map((/** @type {number} */ part, /** @type {number} */ k) => part - at[k]);
+      by = fine(middle).map((part, k) => part - at[k]);
     let turned = (turn - gesture.turn) % 36_000;
     if (Math.abs(turned) > 18_000) turned -= Math.sign(turned) * 36_000;
     explorer.move({

@@ -4,7 +4,7 @@ import { observe } from "./state.js";
 const DEPTH = 200;
 const TOGETHER = 700; // ms between moves of one step, from when the earlier one is seen
 
-/** @typedef {{frame: number, scene: Table|null, origin: number, entry: number, still?: string, color?: Table, move?: import("./frames.js").Move}} State `scene` null: not placed
+/** @typedef {{frame: number, scene: WholeScene|null, origin: number, entry: number, still?: string, color?: Color, move?: import("./frames.js").Move}} State `scene` null: not placed
  * yet; `entry`: of the browser's list of pages, which has one for each jump; `still`: a small picture's address, if it was settled; `move`: from the frame
  * and scene to what is shown, where no frame was drawn of it */
 
@@ -81,7 +81,7 @@ export class History {
     return state;
   }
 
-  /** Keep what is known of the states, for the page's next life. @returns {Table} */
+  /** Keep what is known of the states, for the page's next life. @returns {{back: State[], forth: State[]}} */
   toJSON() {
     const plain = (/** @type {State[]} */ states) =>
       states

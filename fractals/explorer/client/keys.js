@@ -11,6 +11,7 @@
  * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
  *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void, hidden?: boolean, when?: (explorer: Explorer) => boolean}} Command
  */
+import { say } from "./words.js";
 const OCTAVES_A_SECOND = 2;
 const ARROW = 0.1; // of the picture's shorter side
 const TURN = 1500; // hundredths of a degree
@@ -69,41 +70,59 @@ function dive(/** @type {number} */ direction) {
 }
 
 addCommands(
-  { id: "left", title: "Move left", group: "Move", keys: ["ArrowLeft"], run: pan(1, 0) },
-  { id: "right", title: "Move right", group: "Move", keys: ["ArrowRight"], run: pan(-1, 0) },
-  { id: "up", title: "Move up", group: "Move", keys: ["ArrowUp"], run: pan(0, 1) },
-  { id: "down", title: "Move down", group: "Move", keys: ["ArrowDown"], run: pan(0, -1) },
-  { id: "zoom-in", title: "Zoom in", group: "Move", keys: ["+", "="], run: zoom(32) },
-  { id: "zoom-out", title: "Zoom out", group: "Move", keys: ["-"], run: zoom(-32) },
-  { id: "dive", title: "Zoom in while held", group: "Move", keys: ["z"], ...dive(1) },
-  { id: "rise", title: "Zoom out while held", group: "Move", keys: ["x"], ...dive(-1) },
-  { id: "turn-left", title: "Turn counter-clockwise", group: "Move", keys: ["["], run: turn(TURN) },
-  { id: "turn-right", title: "Turn clockwise", group: "Move", keys: ["]"], run: turn(-TURN) },
+  { id: "left", title: say("move_left"), group: say("move"), keys: ["ArrowLeft"], run: pan(1, 0) },
+  {
+    id: "right",
+    title: say("move_right"),
+    group: say("move"),
+    keys: ["ArrowRight"],
+    run: pan(-1, 0),
+  },
+  { id: "up", title: say("move_up"), group: say("move"), keys: ["ArrowUp"], run: pan(0, 1) },
+  { id: "down", title: say("move_down"), group: say("move"), keys: ["ArrowDown"], run: pan(0, -1) },
+  { id: "zoom-in", title: say("zoom_in"), group: say("move"), keys: ["+", "="], run: zoom(32) },
+  { id: "zoom-out", title: say("zoom_out"), group: say("move"), keys: ["-"], run: zoom(-32) },
+  { id: "dive", title: say("zoom_in_while_held"), group: say("move"), keys: ["z"], ...dive(1) },
+  { id: "rise", title: say("zoom_out_while_held"), group: say("move"), keys: ["x"], ...dive(-1) },
+  {
+    id: "turn-left",
+    title: say("turn_counter_clockwise"),
+    group: say("move"),
+    keys: ["["],
+    run: turn(TURN),
+  },
+  {
+    id: "turn-right",
+    title: say("turn_clockwise"),
+    group: say("move"),
+    keys: ["]"],
+    run: turn(-TURN),
+  },
   {
     id: "upright",
-    title: "Stand upright",
-    group: "Move",
+    title: say("stand_upright"),
+    group: say("move"),
     keys: ["\\"],
     run: (explorer) => explorer.upright(),
   },
   {
     id: "home",
-    title: "Show the whole set",
-    group: "Move",
+    title: say("show_the_whole_set"),
+    group: say("move"),
     keys: ["0", "Home"],
     run: (explorer) => explorer.home(),
   },
   {
     id: "undo",
-    title: "Undo",
-    group: "Edit",
+    title: say("undo"),
+    group: say("edit"),
     keys: ["Control+z"],
     run: (explorer) => explorer.undo(),
   },
   {
     id: "redo",
-    title: "Redo",
-    group: "Edit",
+    title: say("redo"),
+    group: say("edit"),
     keys: ["Control+y", "Control+Shift+Z"],
     run: (explorer) => explorer.redo(),
   },
@@ -152,7 +171,7 @@ export function attachKeys(explorer, canvas) {
         .reverse();
     if (!found.length || (held.has(event.code) && event.repeat)) return;
     event.preventDefault();
-    if (found[0].group === "Move") mine.dispatchEvent(new Event("gesture"));
+    if (found[0].group === say("move")) mine.dispatchEvent(new Event("gesture"));
     if (!found[0].start) {
       found.find(({ run }) => run?.(mine) !== false);
       return;

@@ -4,12 +4,17 @@ import { attachGestures } from "./gestures.js";
 import { attachKeys } from "./keys.js";
 import { mountPanels } from "./panels/index.js";
 import { watchSize } from "./stage.js";
+import { language, say } from "./words.js";
 
 const REST = 600; // ms without a move until the address gets the link
 const PAST = "fractals.past"; // what undo returned to before the page was loaded again
 const NEAR = 10; // ms until an answer begins: a slow line compresses
 
+document.documentElement.lang = language;
 const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
+canvas.setAttribute("aria-label", say("fractal_picture"));
+const opening = document.querySelector(".first"); // a still, until there is a picture
+if (opening) opening.textContent = say("opening_the_explorer");
 const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?webgl: even in software; ?line=remote or local
 
 /** Tell whether the server is on this machine, by its name and by how soon it answers. */
@@ -42,7 +47,7 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
     if (history.state) history.pushState({ entry: explorer.entry }, "");
     else history.replaceState({ entry: explorer.entry }, ""); // of a link that the user has put there
   });
-  explorer.addEventListener("turned", (/** @type {any} */ { detail }) => history.go(detail.by));
+  explorer.addEventListener("turned", ({ detail }) => history.go(detail.by));
   addEventListener("popstate", ({ state }) => {
     const link = location.hash.slice(1);
     if (!state) explorer.open({ link });
@@ -50,7 +55,7 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
       explorer.open({ link }, "", { jump: false });
   });
   addEventListener("pagehide", () => {
-    const bare = (/** @type {string} */ key, /** @type {any} */ value) =>
+    const bare = (/** @type {string} */ key, /** @type {unknown} */ value) =>
       key === "still" ? undefined : value;
     for (const replace of [undefined, bare]) {
       // without pictures, where there is no room for them
@@ -94,8 +99,7 @@ watchSize(canvas, (size) => {
   attachKeys(made, canvas);
   mountPanels(made);
   keepLink(made);
-  const first = document.querySelector(".first"); // a still, until there is a picture
-  made.addEventListener("drawn", () => first?.remove(), { once: true });
+  made.addEventListener("drawn", () => opening?.remove(), { once: true });
   made.connection.connect();
   made.load();
 });

@@ -1,5 +1,6 @@
 /** The connection: messages out, at the rate that the server accepts; messages in, decoded. */
 import { inflated, parse, raw } from "./decode.js";
+import { say } from "./words.js";
 
 const RATE = 36,
   BURST = 100; // messages a second, and at once: the server accepts 40 and 120
@@ -15,7 +16,7 @@ export class Connection {
   #timer = 0;
   #room = BURST;
   #filled = performance.now();
-  #waiting = /** @type {any[]} */ ([]);
+  #waiting = /** @type {string[]} */ ([]);
   /** @type {Worker|null} */ #worker = null;
   #decoding = new Map();
   #beside = true; // whether a worker decodes
@@ -25,7 +26,7 @@ export class Connection {
 
   /**
    * @param {string} url
-   * @param {{hello: () => Sent.Hello, text: (message: Table) => void,
+   * @param {{hello: () => Sent.Hello, text: (message: Received) => void,
    *   wanted: (message: import("./decode.js").Message) => boolean,
    *   binary: (message: import("./decode.js").Message) => void,
    *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded
@@ -90,13 +91,13 @@ export class Connection {
     this.#filled = now;
     while (this.#waiting.length && this.#room >= 1 && this.open) {
       this.#room--;
-      this.#socket?.send(this.#waiting.shift());
+      this.#socket?.send(this.#waiting.shift() ?? "");
     }
     if (this.#waiting.length) setTimeout(() => this.#flush(), 1000 / RATE);
   }
 
-  #text(/** @type {any} */ data) {
-    const message = JSON.parse(data);
+  #text(/** @type {string} */ data) {
+    const message = /** @type {Received} */ (JSON.parse(data));
     if (message.t === "welcome") this.#tries = 0;
     // These end what binary messages began, so they wait for those that are being decoded.
     const last = ["drawn", "surprised", "done"].includes(message.t);
@@ -166,12 +167,12 @@ export class Connection {
     if (code === NO_REASON && this.#tries) code = await refusal();
     const line =
       code === NO_COOKIE
-        ? "The server does not know this browser. Press Enter in its terminal, and open the address that it prints."
+        ? say("the_server_does_not_know")
         : code === NO_ROOM
-          ? "The server is full. This page tries again."
+          ? say("the_server_is_full_this")
           : code === TOO_MUCH
-            ? "The server could not keep up with this page, which tries again."
-            : reason || "The connection is lost. This page tries again.";
+            ? say("the_server_could_not_keep")
+            : reason || say("the_connection_is_lost_this");
     this.on.lost(line);
     this.#timer = setTimeout(
       () => {

@@ -6,10 +6,10 @@ const NUMBERS = ["density", "offset", "blend", "opacity"]; // the shader takes t
 
 export class Paints {
   seq = 0; // of the newest colors that the server accepted
-  /** @type {{seq: number, color: Table}|null} */ #flight = null; // {seq, color}: unanswered
+  /** @type {{seq: number, color: Color}|null} */ #flight = null; // unanswered
   #returns = false; // to the accepted colors, because newer ones were refused
-  /** @type {Table|null} */ #wanted = null; // the newest colors that were not sent
-  /** @type {Arrived} */ #accepted = null;
+  /** @type {Color|null} */ #wanted = null; // the newest colors that were not sent
+  /** @type {Color} */ #accepted = {};
   #live = false; // the user is changing colors
   #fresh = false; // new values follow
   speed = 0; // turns a second
@@ -32,14 +32,14 @@ export class Paints {
   }
 
   /** Start with the colors of a scene that was opened. */
-  start(/** @type {Table} */ color) {
+  start(/** @type {Color} */ color) {
     this.seq = 0;
     this.#flight = this.#wanted = null;
     this.#live = this.#fresh = this.#returns = false;
     this.#accepted = color;
   }
 
-  /** Show other colors, and send them. @param {Table} color @param {boolean} live more follow at once */
+  /** Show other colors, and send them. @param {Color} color @param {boolean} live more follow at once */
   set(color, live) {
     const { explorer } = this,
       quick =
@@ -83,7 +83,7 @@ export class Paints {
   }
 
   /** Take the answer `painted`. */
-  accepted(/** @type {Table} */ { seq, color, values, title, author, rights, note }) {
+  accepted(/** @type {Received.Painted} */ { seq, color, values, title, author, rights, note }) {
     const { explorer } = this;
     this.#flight = null;
     this.#returns = false;
@@ -111,10 +111,12 @@ export class Paints {
     return true;
   }
 
-  /** Tell whether values for other colors follow. @param {Table[]} before @param {Table[]} after layers */
+  /** Tell whether values for other colors follow. @param {Received.ShownLayer[]} before @param {Received.ShownLayer[]} after */
   takeFresh(before, after) {
-    const same = (/** @type {Table} */ layer, /** @type {number} */ k) =>
-      ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
+    const same = (/** @type {Received.ShownLayer} */ layer, /** @type {number} */ k) =>
+      /** @type {const} */ (["coloring", "c0", "transfer"]).every(
+        (key) => layer[key] === before[k]?.[key],
+      );
     const fresh = this.#fresh || before.length !== after.length || !after.every(same);
     this.#fresh = false;
     return fresh;
@@ -137,7 +139,7 @@ export class Paints {
     stage.hideExact = speed !== 0;
     if (speed || !phase) return;
     stage.phase = 0;
-    const turned = (/** @type {Table} */ table, /** @type {number} */ k) =>
+    const turned = (/** @type {Paint} */ table, /** @type {number} */ k) =>
       layers[k]?.cyclic === false
         ? table
         : { ...table, offset: Math.round((((table.offset ?? 0) + phase) % 1) * 1e6) / 1e6 };
@@ -158,15 +160,19 @@ export class Paints {
 
 /** Return the base and the layers, also of groups, from the bottom: `path` leads to a layer, and `overs` are the groups that it
  * is in, from outside; a layer with a mask in no group is a group by itself.
- * @param {Table} color @returns {{paint: Table, path: number[], overs: Table[]}[]} */
+ * @param {Color} color @returns {{paint: Paint, path: number[], overs: Paint[]}[]} */
 export function paintsOf(color) {
   const found = [
-    { paint: color, path: /** @type {number[]} */ ([]), overs: /** @type {Table[]} */ ([]) },
+    {
+      paint: /** @type {Paint} */ (color),
+      path: /** @type {number[]} */ ([]),
+      overs: /** @type {Paint[]} */ ([]),
+    },
   ];
   const add = (
-    /** @type {Table[]} */ layers,
+    /** @type {Paint[]} */ layers,
     /** @type {number[]} */ path,
-    /** @type {Table[]} */ overs,
+    /** @type {Paint[]} */ overs,
   ) =>
     layers.forEach((each, k) => {
       if (each.layers) add(each.layers, [...path, k], [...overs, each]);
@@ -181,39 +187,36 @@ export function paintsOf(color) {
   return found;
 }
 
-/** Return a table of colors in which the base (0) or a layer has other values. */
-export function changed(
-  /** @type {Table} */ color,
-  /** @type {number} */ layer,
-  /** @type {Table} */ values,
-) {
-  /** @type {(own: Table, path: number[]) => Table} */
-  const put = (/** @type {Table} */ own, /** @type {number[]} */ [k, ...rest]) =>
-    k === undefined
-      ? { ...own, ...values }
-      : { ...own, layers: own.layers.with(k, put(own.layers[k], rest)) };
+/** Return a table of colors in which the base (0) or a layer has other values.
+ * @param {Color} color @param {number} layer @param {Paint} values @returns {Color} */
+export function changed(color, layer, values) {
+  /** @type {(own: Paint, path: number[]) => Paint} */
+  const put = (own, [k, ...rest]) => {
+    if (k === undefined) return { ...own, ...values };
+    const { layers = [] } = own;
+    return { ...own, layers: layers.with(k, put(layers[k], rest)) };
+  };
   return put(color, paintsOf(color)[layer].path);
 }
 
 /** Tell whether two tables of colors differ at most in what the shader takes as it is. */
-function sameButNumbers(/** @type {any} */ one, /** @type {any} */ other) {
-  const text = (/** @type {Table} */ color) =>
+function sameButNumbers(/** @type {Color} */ one, /** @type {Color} */ other) {
+  const text = (/** @type {Color} */ color) =>
     JSON.stringify(color, (key, value) => (NUMBERS.includes(key) ? undefined : value));
   return text(one) === text(other);
 }
 
-/** Return what a table says of the numbers of a layer or a group; `alone`: blend and opacity are those of its group. */
-function numbersOf(/** @type {Table} */ table, /** @type {Table} */ layer, alone = false) {
-  const { density, offset, opacity, blend } = /** @type {Table} */ ({
-    ...table,
-    ...(alone && { opacity: 1, blend: "normal" }),
-  });
-  const number = (/** @type {any} */ value, /** @type {any} */ otherwise) =>
-    Number.isFinite(value) ? value : otherwise;
+/** Return what a table says of the numbers of a layer or a group; `alone`: blend and opacity are those of its group.
+ * @param {Paint} table @param {Partial<Received.ShownLayer>} layer @returns {import("./stage.js").Numbered} */
+function numbersOf(table, layer, alone = false) {
+  const { density, offset, opacity, blend } = alone
+    ? /** @type {Paint} */ ({ ...table, opacity: 1, blend: "normal" })
+    : (table ?? {});
+  const number = (value = NaN, otherwise = NaN) => (Number.isFinite(value) ? value : otherwise);
   return {
     density: number(density, layer.density),
     offset: number(offset, layer.offset),
     opacity: number(opacity, layer.opacity),
-    blend: blend && blend !== "auto" ? blend : layer.blend,
+    blend: blend && blend !== "auto" ? blend : (layer.blend ?? "normal"),
   };
 }

@@ -1,4 +1,6 @@
 /** What a pasted text means: a link, a scene, a file of another program, or a place. */
+import { nameOf } from "./points.js";
+import { say } from "./words.js";
 
 const NUMBER = /[+-]?\s?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
 const GROUPED = /(?<![\d.,])[1-9]\d{0,2}(?:[,'’_]\d{3})+(?![\d,])/g; // 1,000,000
@@ -10,7 +12,7 @@ const PARAMETERS = /^\s*(?:center|magn|angle)=\S+(?:\s+\w+=\S+)+\s*$/i; // a lin
 /**
  * Return the keys of an `open` message for a text, a `view`, or `file`: a name under which the server reads the text.
  * A place is "re im", "re im zoom" or "re, im, width 1e-5"; a third number below 1 is a width.
- * @param {string} text @returns {{link?: string, toml?: string, file?: string, view?: Table, wrong?: string}|null} null: it
+ * @param {string} text @returns {{link?: string, toml?: string, file?: string, view?: Place, wrong?: string}|null} null: it
  * means nothing; `wrong`: what to paste instead
  */
 export function meaningOf(text) {
@@ -25,17 +27,16 @@ export function meaningOf(text) {
   if (view) return { view };
   const other = fileOf(given);
   if (other) return { file: other };
-  if (PARAMETERS.test(given))
-    return { wrong: "This is a part of an entry. Paste the whole entry, with name { ... }." };
+  if (PARAMETERS.test(given)) return { wrong: say("this_is_a_part_of") };
   if (given.startsWith("{")) return { file: "pasted.json" };
   return /^[\w."]+ *= *\S/m.test(given) ? { toml: given } : null;
 }
 
 /** Return whether what is shown is no part of a plane of c: a solid, a flame, an attractor.
- * @param {{catalog: Arrived, placed: Arrived, scene: Arrived}} explorer */
+ * @param {Pick<import("./explorer.js").Explorer, "catalog"|"placed"|"scene">} explorer */
 export function hasNoPlace({ catalog, placed, scene }) {
-  const name = scene?.formula?.name ?? scene?.formula,
-    found = catalog?.formulas.find((/** @type {Table} */ each) => each.name === name);
+  const name = nameOf(scene?.formula),
+    found = catalog?.formulas.find((each) => each.name === name);
   return Boolean(placed?.camera) || (found?.values === false && name !== "buddhabrot");
 }
 

@@ -1,5 +1,15 @@
-/** What has arrived of one frame, in arrays: a lost WebGL context is filled again from them. */
+/**
+ * What has arrived of one frame, in arrays: a lost WebGL context is filled again from them.
+ *
+ * @typedef {{layers: Received.ShownLayer[], groups: Received.ShownGroup[], planes: number, tables: Uint16Array[]}} Colors
+ *   `planes`: of values and masks
+ * @typedef {"coarse"|"fine"|"exact"} Plane
+ * @typedef {{layer?: number, x: number, y: number, w: number, h: number, data: Float32Array|Uint8Array}} Tile
+ * @typedef {{size: number[], extent: number[], bytes: number, step?: number, whole?: boolean, texture?: WebGLTexture|null,
+ *   canvas?: HTMLCanvasElement|null, around?: HTMLCanvasElement}} Image of a picture, as a renderer keeps it: a texture, or a canvas
+ */
 import { HOLE } from "./decode.js";
+import { say } from "./words.js";
 
 const MOST_CHANGES = 64; // tiles that wait to be uploaded; beyond, a whole texture is
 
@@ -8,7 +18,7 @@ export class Picture {
   constructor(frame, size) {
     this.frame = frame;
     this.size = size;
-    /** @type {{layers: Table[], groups: Table[], planes: number, tables: Uint16Array[]}|null} `planes`: of values and masks */
+    /** @type {Colors|null} */
     this.colors = null;
     /** @type {{step: number, w: number, h: number, layers?: Float32Array[], pixels?: Uint8Array}|null} */
     this.coarse = null;
@@ -29,7 +39,7 @@ export class Picture {
     coarse: true,
     fine: true,
     exact: true,
-    tiles: /** @type {Table[]} */ ([]),
+    tiles: /** @type {(Tile & {plane: Plane})[]} */ ([]),
   });
   changes = Picture.#all(); // what has to be uploaded
 
@@ -42,7 +52,7 @@ export class Picture {
     this.changes = Picture.#all();
   }
 
-  /** Keep values. @param {Table} message of decode.js */
+  /** Keep values. @param {import("./decode.js").Values} message */
   addValues({ layer, x, y, w, h, step, data }) {
     const count = this.colors?.planes ?? 1;
     if (step > 1) {
@@ -66,7 +76,7 @@ export class Picture {
     this.#changed("fine", { layer, x, y, w, h, data });
   }
 
-  /** Keep sRGB pixels. @param {Table} message of decode.js */
+  /** Keep sRGB pixels. @param {import("./decode.js").Pixels} message */
   addPixels({ x, y, w, h, step, data }) {
     const pixels = opaque(data);
     if (step > 1) {
@@ -89,7 +99,7 @@ export class Picture {
     this.#changed("exact", { x, y, w, h, data: pixels });
   }
 
-  #changed(/** @type {"coarse"|"fine"|"exact"} */ plane, /** @type {Table} */ tile) {
+  #changed(/** @type {Plane} */ plane, /** @type {Tile} */ tile) {
     if (this.changes[plane]) return;
     this.changes.tiles.push({ plane, ...tile });
     if (this.changes.tiles.length > MOST_CHANGES) {
@@ -112,7 +122,7 @@ export class Picture {
 export function newCanvas(width, height, how = {}) {
   const canvas = Object.assign(document.createElement("canvas"), { width, height }),
     context = canvas.getContext("2d", how);
-  if (!context) throw new Error("the browser has no memory for another picture");
+  if (!context) throw new Error(say("the_browser_has_no_memory"));
   return [canvas, context];
 }
 
@@ -127,7 +137,7 @@ export function canvasOfPixels(pixels, width, height) {
   return canvas;
 }
 
-/** Return a canvas of sRGB pixels. @param {Table} message of decode.js */
+/** Return a canvas of sRGB pixels. @param {{w: number, h: number, data: Uint8Array}} message of decode.js */
 export const canvasOf = ({ w, h, data }) => canvasOfPixels(opaque(data), w, h);
 
 /** Return RGB bytes with 255 after each three. @param {Uint8Array} data */

@@ -6,14 +6,19 @@
  * An affine map [a, b, c, d, e, f] takes (x, y) to (a x + b y + c, d x + e y + f), as in scenes.
  * @typedef {number[]} Affine
  */
+import { say } from "./words.js";
 const DIGITS = 6;
+
+/** Return the name of a formula. */
+export const nameOf = (/** @type {Formula|undefined} */ formula) =>
+  typeof formula === "object" ? formula.name : formula;
 
 /** @type {Affine} */
 export const UNIT = [1, 0, 0, 0, 1, 0];
 export const ORIGIN = 0;
 export const FINAL = "final"; // key of the final transform, among numbers
 
-const rounded = (/** @type {any} */ value) => Number(value.toFixed(DIGITS));
+const rounded = (/** @type {number} */ value) => Number(value.toFixed(DIGITS));
 
 /** Return where the corners of a map's triangle lie in the plane. @param {Affine} affine @returns {number[][]} */
 export function cornersOf([a, b, c, d, e, f]) {
@@ -57,38 +62,39 @@ export function fitting(points, [left, top, right, bottom]) {
   return [k, 0, 0, k, (left + right) / 2 - k * x, (top + bottom) / 2 - k * y];
 }
 
-/** Return the transforms of a formula as [key, transform, name for people]; the final one comes last. */
-export function transformsOf(/** @type {Table} */ formula, /** @type {Table} */ known) {
-  const given = formula?.transforms ?? known?.tables?.transforms ?? [];
-  const listed = given.map((/** @type {Table} */ transform, /** @type {number} */ k) => [
-    k,
-    transform,
-    `${k + 1}`,
-  ]);
-  return formula?.final ? [...listed, [FINAL, formula.final, "Final"]] : listed;
+/** Return the transforms of a formula as [key, transform, name for people]; the final one comes last.
+ * @typedef {[number|string, Transform, string]} Listed
+ * @param {FormulaTable} formula @param {Received.FormulaFacts} [known] @returns {Listed[]} */
+export function transformsOf(formula, known) {
+  const usual = /** @type {Transform[]|undefined} */ (known?.tables?.transforms);
+  const listed = (formula?.transforms ?? usual ?? []).map(
+    (transform, k) => /** @type {Listed} */ ([k, transform, `${k + 1}`]),
+  );
+  return formula?.final ? [...listed, [FINAL, formula.final, say("final")]] : listed;
 }
 
-/** Return a formula in which a transform has other values. */
-export function withTransform(
-  /** @type {Table} */ formula,
-  /** @type {Table} */ known,
-  /** @type {string} */ key,
-  /** @type {any} */ values,
-) {
+/** Return a formula in which a transform has other values.
+ * @param {FormulaTable} formula @param {Received.FormulaFacts|undefined} known @param {number|string} key
+ * @param {Transform} values @returns {FormulaTable} */
+export function withTransform(formula, known, key, values) {
   if (key === FINAL) return { ...formula, final: { ...formula.final, ...values } };
   const transforms = transformsOf(formula, known)
-    .filter((/** @type {any[]} */ [own]) => own !== FINAL)
-    .map((/** @type {any[]} */ [, each]) => each);
-  return { ...formula, transforms: transforms.with(key, { ...transforms[key], ...values }) };
+    .filter(([own]) => own !== FINAL)
+    .map(([, each]) => each);
+  return {
+    ...formula,
+    transforms: transforms.with(Number(key), { ...transforms[Number(key)], ...values }),
+  };
 }
 
-/** Return the values of a scene's display; the schema has those that it does not name. */
-export function displayOf(/** @type {Table} */ scene, /** @type {Table} */ schema) {
+/** Return the values of a scene's display; the schema has those that it does not name.
+ * @param {Scene} scene @param {SceneSchema} schema @returns {Required<Scenes.Display>} */
+export function displayOf(scene, schema) {
   const known = schema.$defs.Display.properties;
-  return {
+  return /** @type {Required<Scenes.Display>} */ ({
     ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
     ...scene.display,
-  };
+  });
 }
 
 // Points for each pixel, by quality, as `POINTS` of fractals/scatter/plan.py.
@@ -107,12 +113,13 @@ export function qualityOf(
 const OVERHEAD = 90,
   LOWEST = -30; // degrees above the horizon, in the middle and at the edge of a dome
 
+/** @typedef {{position: number[], target: number[]}} Looking where a camera is, and what it looks at */
 /** Return the angle by which the camera looks to the left of the x axis. */
-const bearing = (/** @type {Table} */ { position, target }) =>
+const bearing = (/** @type {Looking} */ { position, target }) =>
   Math.atan2(target[1] - position[1], target[0] - position[0]);
 
 /** Return where a direction lies on a dome of radius 1 that shows the sky from above; the top is ahead of the camera.
- * @param {number[]} direction @param {Table} space of `placed` @returns {number[]} */
+ * @param {number[]} direction @param {Looking} space of `placed` @returns {number[]} */
 export function onDome([x, y, z], space) {
   const up = (Math.asin(Math.max(-1, Math.min(1, z / Math.hypot(x, y, z)))) * 180) / Math.PI;
   const far = Math.min(1, (OVERHEAD - up) / (OVERHEAD - LOWEST)),
@@ -120,7 +127,7 @@ export function onDome([x, y, z], space) {
   return [-far * Math.sin(turn), -far * Math.cos(turn)];
 }
 
-/** Return the direction of a point of a dome. @param {number[]} at @param {Table} space @returns {number[]} */
+/** Return the direction of a point of a dome. @param {number[]} at @param {Looking} space @returns {number[]} */
 export function dome([x, y], space) {
   const up = ((OVERHEAD - Math.min(1, Math.hypot(x, y)) * (OVERHEAD - LOWEST)) * Math.PI) / 180,
     turn = Math.atan2(-x, -y) + bearing(space);

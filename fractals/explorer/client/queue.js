@@ -9,17 +9,25 @@ import { merged } from "./frames.js";
 /** @typedef {import("./frames.js").Move} Move */
 /** @typedef {import("./history.js").State} State */
 /** @typedef {{state: State, move: Move|null}} After a state of undo: where an entry ends, moved */
+/** @typedef {{move?: Move|null, stage?: "moving"|"settled", size?: {map: number[]}, state?: State,
+ *   open?: Partial<Sent.Open>, after?: After[], noted?: State|null, jump?: boolean, again?: boolean,
+ *   returned?: boolean, place?: Place, keys?: Scene, trial?: import("./trial.js").Tried}} Wish one of `move`, `size` (a canvas
+ * of another size), `state` and `open`. `after`: what it leads to. Of `open`: `noted`, the state before it; `jump`: the
+ * browser's Back returns to that; `again`: it is what a new connection begins with; `place`, `keys`: what is
+ * wished for of a place, or of a scene. `returned`: from a view that can't be drawn */
+/** @typedef {Wish & {id: number, asked: Sent.Open|Sent.ViewMessage,
+ *   drawn: Received.DrawnMessage|null, then: Move|null}} InFlight `drawn`: of the frame before; `then`: the move from its frame to the state that is wished for */
 
 export class Queue {
-  /** @type {Table[]} */ entries = []; // what has not been sent: {move}, {size}, {state}, {open}, each perhaps with `after`
-  /** @type {Table|null} */ flight = null; // the `view` or `open` that is not answered: an entry, with its id
+  /** @type {Wish[]} */ entries = []; // what has not been sent
+  /** @type {InFlight|null} */ flight = null; // the `view` or `open` that is not answered
 
   /** @param {(after: After) => void} fill a state that is told from what is placed now */
   constructor(fill) {
     this.fill = fill;
   }
 
-  /** What is not placed yet, in its order. */
+  /** What is not placed yet, in its order. @returns {Wish[]} */
   get asked() {
     return this.flight ? [this.flight, ...this.entries] : this.entries;
   }
@@ -33,15 +41,15 @@ export class Queue {
     this.#tell(this.asked.at(-1), { state, move: null });
   }
 
-  /** Add a move; it joins the one before, if that is not sent yet. @param {Move} move @param {string} stage */
+  /** Add a move; it joins the one before, if that is not sent yet. @param {Move} move @param {"moving"|"settled"} stage */
   move(move, stage) {
     const last = this.entries.at(-1),
       whole = last?.move && merged(last.move, move);
-    if (whole && this.#hand(last)) Object.assign(last, { move: whole, stage });
+    if (last && whole && this.#hand(last)) Object.assign(last, { move: whole, stage });
     else this.entries.push({ move, stage });
   }
 
-  /** Add a scene; what leads to the view that is left is not drawn. @param {Table} entry */
+  /** Add a scene; what leads to the view that is left is not drawn. @param {Wish} entry */
   open(entry) {
     this.#leave(true);
     this.entries.push(entry);
@@ -70,20 +78,21 @@ export class Queue {
   }
 
   /** Tell the states at the end of the last entry, a move, from the entry before it.
-   * @param {Table} last @returns {boolean} false: one move can't say it */
+   * @param {Wish} last @returns {boolean} false: one move can't say it */
   #hand(last) {
-    const handed = (last.after ?? []).map((/** @type {After} */ { state, move }) => ({
-      state,
-      move: joined(last.move, move),
-    }));
-    if (handed.some((/** @type {After} */ { move }) => !move)) return false;
+    const handed = [];
+    for (const { state, move } of last.after ?? []) {
+      const whole = last.move && joined(last.move, move);
+      if (!whole) return false;
+      handed.push({ state, move: whole });
+    }
     delete last.after;
     const before = this.asked.at(-2);
     for (const each of handed) this.#tell(before, each);
     return true;
   }
 
-  /** Tell a state from where an entry ends. @param {Table|undefined} entry @param {After} after */
+  /** Tell a state from where an entry ends. @param {Wish|undefined} entry @param {After} after */
   #tell(entry, after) {
     if (!entry) this.fill(after);
     else if (!entry.state || !this.#beside(entry.state, after)) (entry.after ??= []).push(after);
@@ -101,8 +110,8 @@ export class Queue {
       return true;
     }
     for (const { after } of this.asked) {
-      const found = after?.find((/** @type {After} */ each) => each.state === known);
-      if (!found) continue;
+      const found = after?.find((each) => each.state === known);
+      if (!after || !found) continue;
       const moved = whole(found.move);
       if (found.move && !moved) return false;
       after.push({ state, move: moved });

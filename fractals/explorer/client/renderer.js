@@ -18,8 +18,16 @@ export function makeRenderer(canvas, software) {
   return gl && new Renderer(gl, canvas);
 }
 
+/** @typedef {import("./picture.js").Picture} Picture */
+/** @typedef {import("./picture.js").Image} Image */
+/** @typedef {import("./picture.js").Plane} Plane */
+/** @typedef {{program: WebGLProgram, at: Record<string, WebGLUniformLocation|null>}} Program */
+/** @typedef {{map: number[], size: number[], flip: number}} Target what is drawn on: `map` of the picture there */
+/** @typedef {{exact: boolean, phase: number}} Shown */
+
 export class Renderer {
-  /** @type {Table} */ programs = {};
+  programs = /** @type {Record<"colors"|"image"|"beyond", Program>} */ ({});
+  picture = /** @type {Picture|null} */ (null); // whose textures are there
   values = true; // it colors values, and not only pixels
 
   constructor(/** @type {WebGL2RenderingContext} */ gl, /** @type {HTMLCanvasElement} */ canvas) {
@@ -35,8 +43,12 @@ export class Renderer {
   /** Make programs and tables, at first and after a lost context. */
   begin() {
     const { gl } = this;
-    /** @type {Table} */ this.textures = {}; // of the newest picture
-    this.tables = /** @type {Table|null} */ (null);
+    /** @type {Partial<Record<Plane, {texture: WebGLTexture, size: number[], count: number}>>} of the newest picture */
+    this.textures = {};
+    this.tables =
+      /** @type {{of: import("./picture.js").Colors, texture: WebGLTexture, first: number[]}|null} */ (
+        null
+      );
     this.programs = {
       colors: program(gl, CORNERS, COLORS),
       image: program(gl, CORNERS, IMAGE),
@@ -72,9 +84,8 @@ export class Renderer {
   }
 
   /** Draw older pictures, and the newest one.
-   * @param {{image: Table, map: number[], above: boolean}[]} under from the bottom
-   * @param {import("./picture.js").Picture|null} picture
-   * @param {{map: number[], coarse: boolean, exact: boolean, phase: number, beyond: {image: Table, map: number[], plain: boolean}|null}} how
+   * @param {{image: Image, map: number[], above: boolean}[]} under from the bottom @param {Picture|null} picture
+   * @param {Shown & {map: number[], coarse: boolean, beyond: {image: Image, map: number[], plain: boolean}|null}} how
    * `beyond`: the picture that goes on, blurred, where there is none */
   draw(under, picture, how) {
     const { gl, canvas } = this;
@@ -97,17 +108,18 @@ export class Renderer {
     this.#colors(picture, "fine", target, how);
   }
 
-  /** Return what has arrived of a picture as images of its own: {size, step, texture}. */
-  bake(/** @type {any} */ picture, /** @type {Table} */ how) {
+  /** Return what has arrived of a picture as images of its own: {size, step, texture}.
+   * @param {Picture} picture @param {Shown} how @returns {Image[]} */
+  bake(picture, how) {
     const images = [],
       { gl } = this;
-    for (const plane of ["coarse", "fine"]) {
-      const step = plane === "coarse" ? picture.coarse?.step : 1;
+    for (const plane of /** @type {Plane[]} */ (["coarse", "fine"])) {
+      const step = (plane === "coarse" && picture.coarse?.step) || 1;
       if (
         plane === "coarse" ? !picture.coarse || picture.complete : !picture.fine && !picture.exact
       )
         continue;
-      const extent = picture.size.map((/** @type {number} */ side) => Math.ceil(side / step));
+      const extent = picture.size.map((side) => Math.ceil(side / step));
       const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
       gl.texStorage2D(
         gl.TEXTURE_2D,
@@ -128,7 +140,7 @@ export class Renderer {
         plane,
         {
           map: [1, 0, 0, 1, 0, 0],
-          size: extent.map((/** @type {number} */ side) => side * step),
+          size: extent.map((side) => side * step),
           flip: 0,
         },
         how,
@@ -139,20 +151,19 @@ export class Renderer {
         texture,
         step,
         size: picture.size,
-        extent: extent.map((/** @type {number} */ side) => side * step),
+        extent: extent.map((side) => side * step),
         bytes: 6 * extent[0] * extent[1],
-        complete: picture.complete,
       });
     }
     return images;
   }
 
-  free(/** @type {Table} */ image) {
-    this.gl.deleteTexture(image.texture);
+  free(/** @type {Image} */ { texture }) {
+    this.gl.deleteTexture(texture ?? null);
   }
 
-  /** Return a small image of the canvas as it was just drawn. */
-  keep() {
+  /** Return a small image of the canvas as it was just drawn. @returns {Image} */
+  keep(_plain = false) {
     const {
         gl,
         canvas: { width, height },
@@ -192,7 +203,10 @@ export class Renderer {
   }
 
   /** Fill the canvas with a picture that goes on, blurred and ever darker: mirrored, or with the colors of its edges (`plain`). */
-  #beyond(/** @type {Table} */ { image, map, plain }, /** @type {any} */ target) {
+  #beyond(
+    /** @type {{image: Image, map: number[], plain: boolean}} */ { image, map, plain },
+    /** @type {Target} */ target,
+  ) {
     const { gl } = this,
       use = this.programs.beyond,
       [a, b, c, d, e, f] = inverse(map);
@@ -205,7 +219,7 @@ export class Renderer {
     gl.uniform1i(use.at.image, 0);
     gl.uniform1i(use.at.plain, Number(plain));
     gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(gl.TEXTURE_2D, image.texture);
+    gl.bindTexture(gl.TEXTURE_2D, image.texture ?? null);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
@@ -230,7 +244,7 @@ export class Renderer {
     return pixels;
   }
 
-  #image(/** @type {Table} */ image, /** @type {Table} */ { map, size, flip }) {
+  #image(/** @type {Image} */ image, /** @type {Target} */ { map, size, flip }) {
     const { gl } = this,
       use = this.programs.image;
     gl.useProgram(use.program);
@@ -238,7 +252,7 @@ export class Renderer {
     gl.uniform2fv(use.at.extent, image.extent);
     gl.uniform1i(use.at.image, 0);
     gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(gl.TEXTURE_2D, image.texture);
+    gl.bindTexture(gl.TEXTURE_2D, image.texture ?? null);
     // Pixels that lie on pixels are copied; between pixels, colors are interpolated.
     const aligned =
       image.step === 1 &&
@@ -253,9 +267,9 @@ export class Renderer {
   }
 
   #corners(
-    /** @type {Table} */ { at },
+    /** @type {Program} */ { at },
     /** @type {number[]} */ size,
-    /** @type {Table} */ { map: [a, b, c, d, e, f], size: canvas, flip },
+    /** @type {Target} */ { map: [a, b, c, d, e, f], size: canvas, flip },
   ) {
     const { gl } = this;
     gl.uniform2fv(at.size, size);
@@ -265,11 +279,12 @@ export class Renderer {
   }
 
   #colors(
-    /** @type {any} */ picture,
-    /** @type {string} */ plane,
-    /** @type {Table} */ target,
-    /** @type {Table} */ { exact, phase },
+    /** @type {Picture|null} */ picture,
+    /** @type {Plane} */ plane,
+    /** @type {Target} */ target,
+    /** @type {Shown} */ { exact, phase },
   ) {
+    if (!picture) return;
     this.#upload(picture);
     const { gl } = this,
       use = this.programs.colors,
@@ -280,35 +295,35 @@ export class Renderer {
     gl.useProgram(use.program);
     this.#corners(use, picture.size, target);
     const units = {
-      values: values ? this.textures[plane].texture : this.nothing,
-      exact: shown ? this.textures.exact.texture : this.blank,
+      values: (values && this.textures[plane]?.texture) || this.nothing,
+      exact: (shown && this.textures.exact?.texture) || this.blank,
       tables: this.tables?.texture ?? this.blank,
       encoding: this.encoding,
     };
     Object.entries(units).forEach(([name, texture], unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
-      gl.bindTexture(name === "values" ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D, texture);
+      gl.bindTexture(name === "values" ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D, texture ?? null);
       gl.uniform1i(at[name], unit);
     });
     const layers = picture.colors?.layers ?? [];
-    gl.uniform1i(at.step_, plane === "coarse" ? picture.coarse.step : 1);
+    gl.uniform1i(at.step_, (plane === "coarse" && picture.coarse?.step) || 1);
     gl.uniform1i(at.layers, layers.length);
     gl.uniform1i(at.planes, picture.colors?.planes ?? 1);
     gl.uniform1i(at.has_exact, shown ? 1 : 0);
     gl.uniform1i(at.has_values, values ? 1 : 0);
     if (values) {
-      const spread = layers.map((/** @type {Table} */ layer, /** @type {number} */ k) => [
+      const spread = layers.map((layer, k) => [
         layer.density,
         offsetOf(layer, phase),
         layer.entries,
-        this.tables?.first[k],
+        this.tables?.first[k] ?? 0,
       ]);
       gl.uniform4fv(at.numbers, spread.flat());
       const number = (/** @type {string} */ blend) => Math.max(0, BLENDS.indexOf(blend)),
-        groups = picture.colors.groups;
+        { groups } = values;
       gl.uniform4iv(
         at.ways,
-        layers.flatMap((/** @type {Table} */ { cyclic, blend, group, mask }) => [
+        layers.flatMap(({ cyclic, blend, group, mask }) => [
           cyclic ? 1 : 0,
           number(blend),
           group ?? -1,
@@ -318,7 +333,7 @@ export class Renderer {
       if (groups.length)
         gl.uniform4fv(
           at.groups,
-          groups.flatMap((/** @type {Table} */ { blend, opacity, mask, outer }) => [
+          groups.flatMap(({ blend, opacity, mask, outer }) => [
             number(blend),
             opacity,
             mask ?? -1,
@@ -327,14 +342,14 @@ export class Renderer {
         );
       gl.uniform1fv(
         at.opacities,
-        layers.map((/** @type {Table} */ { opacity }) => opacity ?? 1),
+        layers.map(({ opacity }) => opacity ?? 1),
       );
     }
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
   /** Bring what is new into the textures of the newest picture. */
-  #upload(/** @type {any} */ picture) {
+  #upload(/** @type {Picture} */ picture) {
     const { changes, coarse, fine, exact, size } = picture;
     if (this.picture !== picture) {
       picture.restore();
@@ -352,35 +367,39 @@ export class Renderer {
     if (picture.colors && this.tables?.of !== picture.colors) this.#uploadTables(picture.colors);
   }
 
-  #layers(/** @type {string} */ name, /** @type {any[]} */ [w, h], /** @type {Table[]} */ layers) {
+  #layers(
+    /** @type {Plane} */ name,
+    /** @type {number[]} */ [w, h],
+    /** @type {Float32Array[]} */ layers,
+  ) {
     layers.forEach((data, layer) =>
       this.#tile(name, [w, h], { layer, x: 0, y: 0, w, h, data }, layers.length),
     );
   }
 
   #tile(
-    /** @type {string} */ name,
+    /** @type {Plane} */ name,
     /** @type {number[]} */ size,
-    /** @type {Table} */ { layer = 0, x, y, w, h, data },
-    count = this.textures[name]?.count,
+    /** @type {import("./picture.js").Tile} */ { layer = 0, x, y, w, h, data },
+    count = this.textures[name]?.count ?? 0,
   ) {
     const { gl } = this,
       flat = name === "exact",
       kind = flat ? gl.TEXTURE_2D : gl.TEXTURE_2D_ARRAY;
-    const old = this.textures[name];
+    let known = this.textures[name];
     gl.activeTexture(gl.TEXTURE0);
-    if (!old || old.size.join() !== size.join() || old.count !== count) {
-      if (old) gl.deleteTexture(old.texture);
-      this.textures[name] = { texture: this.#texture(kind, gl.NEAREST), size, count };
+    if (!known || known.size.join() !== size.join() || known.count !== count) {
+      if (known) gl.deleteTexture(known.texture);
+      known = this.textures[name] = { texture: this.#texture(kind, gl.NEAREST), size, count };
       if (flat) gl.texStorage2D(kind, 1, gl.RGBA8, size[0], size[1]);
       else gl.texStorage3D(kind, 1, gl.R32F, size[0], size[1], count);
     }
-    gl.bindTexture(kind, this.textures[name].texture);
+    gl.bindTexture(kind, known.texture);
     if (flat) gl.texSubImage2D(kind, 0, x, y, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data);
     else gl.texSubImage3D(kind, 0, x, y, layer, w, h, 1, gl.RED, gl.FLOAT, data);
   }
 
-  #uploadTables(/** @type {Table} */ colors) {
+  #uploadTables(/** @type {import("./picture.js").Colors} */ colors) {
     const { gl } = this,
       first = /** @type {number[]} */ ([]);
     let rows = 0;
@@ -389,7 +408,7 @@ export class Renderer {
       rows += Math.ceil(table.length / 3 / TABLE_WIDTH);
     }
     const texels = new Float32Array(TABLE_WIDTH * rows * 4);
-    colors.tables.forEach((/** @type {Uint16Array} */ table, /** @type {number} */ k) => {
+    colors.tables.forEach((table, k) => {
       for (let from = 0, to = first[k] * TABLE_WIDTH * 4; from < table.length; to++) {
         for (let channel = 0; channel < 3; channel++) texels[to++] = table[from++] / 65535;
       }
@@ -415,14 +434,14 @@ export class Renderer {
 
 /** Return density * c0 + offset, modulo 1 where the palette is cyclic: c0 needs doubles. */
 function offsetOf(
-  /** @type {Table} */ { density, c0, offset, cyclic },
+  /** @type {Received.ShownLayer} */ { density, c0, offset, cyclic },
   /** @type {number} */ phase,
 ) {
   const sum = density * c0 + offset + (cyclic ? phase : 0);
   return cyclic && Math.abs(sum) < 1e9 ? sum - Math.floor(sum) : sum;
 }
 
-/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment @returns {{program: WebGLProgram, at: Object<string, WebGLUniformLocation>}} */
+/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment @returns {Program} */
 function program(gl, vertex, fragment) {
   const made = /** @type {WebGLProgram} */ (gl.createProgram());
   for (const [kind, text] of /** @type {[number, string][]} */ ([
@@ -444,7 +463,7 @@ function program(gl, vertex, fragment) {
         .join("\n"),
     );
   }
-  /** @type {Table} */ const at = {};
+  const at = /** @type {Program["at"]} */ ({});
   for (let k = gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS) - 1; k >= 0; k--) {
     const name = gl.getActiveUniform(made, k)?.name.replace("[0]", "");
     if (name) at[name] = gl.getUniformLocation(made, name);

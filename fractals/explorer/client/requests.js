@@ -1,4 +1,5 @@
 /** Questions to the server, and the answers that belong to them. */
+import { say } from "./words.js";
 
 /** @type {Record<string, string>} */
 const ANSWERS = {
@@ -24,12 +25,15 @@ const OF_A_FRAME = [
   "surprise",
 ];
 
-/** @typedef {(preview: import("./decode.js").Message) => void} OnPreview */
+/** @typedef {(preview: Preview) => void} OnPreview */
+/** @typedef {{answer: string, key?: number|null, resolve: (value: unknown) => void, reject: (error: Error) => void}} Waiting */
+/** @typedef {{onProgress: (told: OfJob) => void, resolve: (value: unknown) => void, reject: (error: Error) => void,
+ *   sheet: Map<number, Received.Surprised>}} Running */
 
 export class Requests {
   #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same
-  #waiting = /** @type {Table[]} */ ([]); // {answer, key, resolve, reject}
-  #jobs = new Map(); // id -> {onProgress, resolve, reject, sheet: Map}
+  #waiting = /** @type {Waiting[]} */ ([]);
+  #jobs = /** @type {Map<number, Running>} */ (new Map());
   /** @type {{seq: number, onPreview: OnPreview}|null} */ #julia = null; // {seq, onPreview} of the preview under way
   /** @type {[Asked<Sent.Julia>, OnPreview]|null} */ #wanted = null; // the next preview
 
@@ -39,31 +43,34 @@ export class Requests {
     this.frame = frame;
   }
 
-  /** Send a question. @returns {Promise<Arrived>} null: a newer `pick` has replaced this one */
-  ask(/** @type {Asked} */ message) {
-    const sent = { ...message },
-      { t } = message;
-    const one = t === "bookmark" && !message.remove && !message.rename && !message.link;
+  /** Send a question. @template {Asked} Question @param {Question} message @returns {Promise<AnswerTo<Question>>} */
+  ask(message) {
+    const sent = /** @type {Asked} */ ({ ...message }),
+      { t } = sent;
+    const one = sent.t === "bookmark" && !sent.remove && !sent.rename && !sent.link;
     if (OF_A_FRAME.includes(t) || one) sent.frame = this.frame();
     if (t === "export" || t === "film") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
     if (t === "pick")
-      this.#take((/** @type {Table} */ { answer }) => answer === "picked").forEach(({ resolve }) =>
-        resolve(null),
-      );
+      this.#take(({ answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
+    const key = sent.job ?? sent.seq ?? sent.frame;
     return new Promise((resolve, reject) => {
+      // It is resolved by the message that answers the question.
+      const answer = ANSWERS[t];
       this.#waiting.push({
-        answer: ANSWERS[t],
-        key: sent.job ?? sent.seq ?? sent.frame,
-        resolve,
+        answer,
+        key,
+        resolve: (told) => resolve(/** @type {AnswerTo<Question>} */ (told)),
         reject,
       });
       this.send(/** @type {Sent} */ (sent));
     });
   }
 
-  /** Start a search, a sheet, an export or a film, or follow a film of a page before this one. */
-  job(/** @type {Asked} */ message, onProgress = (/** @type {any} */ _told) => {}) {
+  /** Start a search, a sheet, an export or a film, or follow a film of a page before this one.
+   * @template {Asked & {t: keyof Ends}} Question @param {Question} message @param {(told: OfJob) => void} [onProgress]
+   * @returns {Job<Question["t"]>} */
+  job(message, onProgress = () => {}) {
     const id = ++this.#count;
     const done = new Promise((resolve, reject) => {
       this.#jobs.set(id, { onProgress, resolve, reject, sheet: new Map() });
@@ -84,22 +91,26 @@ export class Requests {
   }
 
   /** Take a text message. @returns {boolean} whether it was an answer */
-  text(/** @type {Table} */ message) {
-    if (message.job && this.#jobs.has(message.job))
-      return this.#progress(message, this.#jobs.get(message.job));
+  text(/** @type {Received} */ message) {
+    const number = "job" in message ? message.job : null,
+      job = number && this.#jobs.get(number);
+    if (number && job) return this.#progress(message, number, job);
     if (message.t === "error") return this.#error(message);
     if (!Object.values(ANSWERS).includes(message.t)) return false;
-    this.#answer(message.t, message.job ?? message.frame, message);
+    this.#answer(message.t, number ?? ("frame" in message ? message.frame : undefined), message);
     return true;
   }
 
-  #progress(/** @type {Table} */ message, /** @type {Table} */ job) {
+  #progress(
+    /** @type {Received} */ message,
+    /** @type {number} */ number,
+    /** @type {Running} */ job,
+  ) {
     const { t } = message;
     if (t === "progress" || t === "started") job.onProgress(message);
     else if (t === "surprised") job.sheet.set(message.index, message);
-    else if (t === "found" || t === "exported" || t === "done")
-      this.#end(message.job).resolve(message);
-    else this.#end(message.job).reject(failure(message));
+    else if (t === "found" || t === "exported" || t === "done") this.#end(number)?.resolve(message);
+    else if (t === "failed" || t === "error") this.#end(number)?.reject(failure(message));
     return true;
   }
 
@@ -109,35 +120,33 @@ export class Requests {
     return job;
   }
 
-  #error(/** @type {Table} */ message) {
+  #error(/** @type {Received.ErrorMessage} */ message) {
     if (message.re === "julia") {
       this.#nextJulia();
       return true;
     }
     const key = message.job ?? message.seq ?? message.frame;
-    const [first] = this.#take(
-      (/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) => {
-        const belongs = (/** @type {Table} */ each) =>
-          each.answer === ANSWERS[message.re] && (key === undefined || each.key === key);
-        return all.findIndex(belongs) === k;
-      },
-    );
+    const first = this.#first(ANSWERS[message.re ?? ""], key);
     first?.reject(failure(message));
     return Boolean(first);
   }
 
-  #answer(/** @type {string} */ answer, /** @type {number} */ key, /** @type {any} */ value) {
-    const belongs = (/** @type {Table} */ each) =>
-      each.answer === answer && (key === undefined || each.key === key);
-    const [first] = this.#take(
-      (/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) =>
-        all.findIndex(belongs) === k,
+  /** @param {string} answer @param {number|null|undefined} key @param {unknown} value */
+  #answer(answer, key, value) {
+    this.#first(answer, key)?.resolve(value);
+  }
+
+  /** Take the first question that waits for an answer. @param {string|undefined} answer @param {number|null} [key] */
+  #first(answer, key) {
+    const found = this.#waiting.find(
+      (each) => each.answer === answer && (key === undefined || each.key === key),
     );
-    first?.resolve(value);
+    this.#take((each) => each === found);
+    return found;
   }
 
   /** Take a table or a preview. @returns {boolean} whether somebody has asked for it */
-  table(/** @type {Table} */ message) {
+  table(/** @type {import("./decode.js").Rows} */ message) {
     if (!this.#waiting.some(({ answer, key }) => answer === "table" && key === message.frame))
       return false;
     const entries = message.data.length / 3 - 2;
@@ -145,7 +154,7 @@ export class Requests {
     return true;
   }
 
-  preview(/** @type {import("./decode.js").Message} */ message) {
+  preview(/** @type {Preview} */ message) {
     const asked = this.#julia;
     if (asked && asked.seq === message.frame) {
       this.#nextJulia();
@@ -154,7 +163,7 @@ export class Requests {
     }
     const job = this.#jobs.get(message.frame),
       told = job?.sheet.get(message.layer);
-    if (told) job.onProgress({ ...told, preview: message });
+    if (told) job?.onProgress({ ...told, preview: message });
   }
 
   #nextJulia() {
@@ -166,19 +175,21 @@ export class Requests {
 
   /** Fail all that is unanswered, because the connection is lost. */
   lost() {
-    const error = failure({ message: "the connection is lost" });
+    const error = failure({ message: say("the_connection_is_lost") });
     for (const { reject } of this.#take(() => true)) reject(error);
-    for (const id of [...this.#jobs.keys()]) this.#end(id).reject(error);
+    for (const id of [...this.#jobs.keys()]) this.#end(id)?.reject(error);
     this.#julia = this.#wanted = null;
   }
 
-  #take(/** @type {any} */ wanted) {
+  #take(/** @type {(each: Waiting) => boolean} */ wanted) {
     const taken = this.#waiting.filter(wanted);
     this.#waiting = this.#waiting.filter((each) => !taken.includes(each));
     return taken;
   }
 }
 
-function failure(/** @type {Table} */ { message, cancelled = false }) {
+function failure(
+  /** @type {{message: string, cancelled?: boolean}} */ { message, cancelled = false },
+) {
   return Object.assign(new Error(message), { cancelled });
 }

@@ -10,6 +10,12 @@ const LIMIT = 4096; // device pixels of a side
 const MOST_IMAGES = 24,
   MOST_BYTES = 2 ** 27;
 
+/** @typedef {import("./picture.js").Colors} Colors */
+/** @typedef {import("./picture.js").Image} Image */
+/** @typedef {{image: Image, map: number[]}} Mapped `map`: to the newest frame's pixels */
+/** @typedef {Pick<Received.ShownLayer, "density"|"offset"|"opacity"|"blend">} Numbered what the shader takes as it is */
+/** @typedef {Mapped & {stale: boolean, foreign: boolean}} Older */
+
 export class Stage {
   /** @param {HTMLCanvasElement} canvas @param {() => void} changed called when something is to be drawn
    * @param {{plain?: boolean, software?: boolean}} [options] `plain`: without WebGL2; `software`: WebGL2 without a card too */
@@ -19,17 +25,13 @@ export class Stage {
     this.changed = changed;
     /** @type {Picture|null} */
     this.picture = null;
-    this.coming =
-      /** @type {{layers: Table[], groups: Table[], planes: number, tables: Uint16Array[]}|null} */ (
-        null
-      ); // colors whose tables have not all arrived
-    this.older =
-      /** @type {{image: Table, map: number[], stale: boolean, foreign: boolean}[]} */ ([]); // {image, map to the newest frame's pixels, stale, foreign}, oldest first
+    this.coming = /** @type {Colors|null} */ (null); // colors whose tables have not all arrived
+    this.older = /** @type {Older[]} */ ([]); // oldest first
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
-    this.edge = /** @type {Table|null} */ (null); // {image, map to the newest frame's pixels}: small, of the newest picture that covered the canvas
+    this.edge = /** @type {(Mapped & {of: Picture})|null} */ (null); // small, of the newest picture that covered the canvas
     this.plain = false; // whether edges go on with their own colors: the mirror image of a solid would lie beside it
-    this.peeked = /** @type {Table|null} */ (null); // {picture, colors}: what is shown again after a look at another palette
+    this.peeked = /** @type {{picture: Picture, colors: Colors, hidden: boolean}|null} */ (null); // what is shown again after a look at another palette
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => this.#restore());
   }
@@ -48,11 +50,11 @@ export class Stage {
       if (map) each.map = compose(each.map, map);
       else each.foreign = true; // shown until the new scene has a picture
     }
-    this.#drop((/** @type {Table} */ { map: its, foreign }) => !foreign && !near(its));
+    this.#drop(({ map: its, foreign }) => !foreign && !near(its));
     this.changed();
   }
 
-  /** Take the description of the layers; it counts once its tables have arrived. @param {Table} message @param {boolean} fresh */
+  /** Take the description of the layers; it counts once its tables have arrived. @param {Received.LayersMessage} message @param {boolean} fresh */
   colors({ layers, groups, planes }, fresh) {
     this.peek(null);
     if (fresh && this.picture) {
@@ -61,12 +63,15 @@ export class Stage {
       for (const each of this.older) each.stale = true;
       this.picture = new Picture(frame, size);
     }
-    const copied = (/** @type {any[]} */ list) =>
-      list.map((/** @type {Table} */ each) => ({ ...each }));
-    this.coming = { layers: copied(layers), groups: copied(groups), planes, tables: [] };
+    this.coming = {
+      layers: layers.map((each) => ({ ...each })),
+      groups: groups.map((each) => ({ ...each })),
+      planes,
+      tables: [],
+    };
   }
 
-  table(/** @type {Table} */ { layer, data }) {
+  table(/** @type {import("./decode.js").Rows} */ { layer, data }) {
     const { coming, picture } = this;
     if (!coming || !picture) return;
     coming.tables[layer] = data;
@@ -78,7 +83,8 @@ export class Stage {
   }
 
   /** Change numbers of the layers and of their groups at once.
-   * @param {(layer: Table, k: number) => Table} change @param {(group: Table, g: number) => Table} changeGroup */
+   * @param {(layer: Received.ShownLayer, k: number) => Numbered} change
+   * @param {(group: Received.ShownGroup, g: number) => Numbered} changeGroup */
   adjust(change, changeGroup) {
     this.peek(null);
     for (const colors of [this.picture?.colors, this.coming]) {
@@ -127,18 +133,18 @@ export class Stage {
     if (!picture) return;
     if (message.kind === PIXELS)
       picture.addPixels(
-        message.step > 1 && this.renderer.values ? enlarged(message, picture.size) : message,
+        message.step > 1 && this.renderer.values
+          ? enlarged(/** @type {import("./decode.js").Pixels} */ (message), picture.size)
+          : /** @type {import("./decode.js").Pixels} */ (message),
       );
-    else picture.addValues(message);
+    else picture.addValues(/** @type {import("./decode.js").Values} */ (message));
     this.changed();
   }
 
   /** Note that a pass has arrived whole. @param {string} pass */
   arrived(pass) {
     if (pass !== "coarse" && this.picture) this.picture.complete = true;
-    this.#drop(
-      (/** @type {Table} */ { foreign, stale }) => foreign || (stale && pass !== "coarse"),
-    );
+    this.#drop(({ foreign, stale }) => foreign || (stale && pass !== "coarse"));
     this.changed();
   }
 
@@ -151,13 +157,14 @@ export class Stage {
       phase: this.phase,
       exact: !this.hideExact,
       coarse: false,
-      beyond: /** @type {{image: Table, map: number[], plain: boolean}|null} */ (null),
+      beyond: /** @type {(Mapped & {plain: boolean})|null} */ (null),
     };
     const covers = picture?.complete && isIdentity(map);
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
     const older = this.plain ? this.older.slice(-1).filter(() => !picture?.complete) : this.older; // others show other sides of a solid
-    const hides = (/** @type {Table} */ each) => each.image.whole && surrounds(each, this.canvas); // what is drawn before
+    const hides = (/** @type {{image: Image|Picture, map: number[]}} */ each) =>
+      each.image.whole && surrounds(each, this.canvas); // what is drawn before
     const hidden = covers || (picture && how.exact && hides({ image: picture, map }));
     const under = hidden
       ? []
@@ -199,12 +206,12 @@ export class Stage {
   }
 
   #under(
-    /** @type {Table} */ { image, map: its, stale, foreign },
+    /** @type {Older} */ { image, map: its, stale, foreign },
     /** @type {number[]} */ map,
     /** @type {number} */ coarse,
   ) {
     const total = compose(its, map),
-      grain = Math.max(1, image.step * scaleOf(total));
+      grain = Math.max(1, (image.step ?? 1) * scaleOf(total));
     return { image, map: total, grain, above: !stale && !foreign && grain < coarse };
   }
 
@@ -219,10 +226,10 @@ export class Stage {
     const kept = [...this.older]
       .reverse()
       .filter(({ image }, k) => k < MOST_IMAGES && (bytes += image.bytes) < MOST_BYTES);
-    this.#drop((/** @type {any} */ each) => !kept.includes(each));
+    this.#drop((each) => !kept.includes(each));
   }
 
-  #drop(/** @type {any} */ unwanted) {
+  #drop(/** @type {(image: Older) => boolean} */ unwanted) {
     this.older = this.older.filter((each) => {
       if (!unwanted(each)) return true;
       this.renderer.free(each.image);
@@ -256,12 +263,12 @@ export function watchSize(canvas, changed) {
 }
 
 /** Return coarse pixels as those of a whole picture: the shader enlarges values, not pixels.
- * @param {Table} message of decode.js @param {number[]} size */
+ * @param {import("./decode.js").Pixels} message @param {number[]} size */
 function enlarged(message, size) {
   const [width, height] = size,
     { w, h, step } = message,
     [, context] = newCanvas(width, height, { willReadFrequently: true });
-  context.drawImage(canvasOf(/** @type {any} */ (message)), 0, 0, w * step, h * step);
+  context.drawImage(canvasOf(message), 0, 0, w * step, h * step);
   const { data } = context.getImageData(0, 0, width, height),
     rgb = new Uint8Array(3 * width * height);
   for (let k = 0, at = 0; k < data.length; k += 4) {
@@ -274,14 +281,11 @@ function enlarged(message, size) {
 
 /** Tell whether a picture covers a canvas. */
 function surrounds(
-  /** @type {Table} */ {
-    image: {
-      size: [w, h],
-    },
-    map,
-  },
-  /** @type {Table} */ { width, height },
+  /** @type {{image: Image|Picture, map: number[]}} */ { image, map },
+  /** @type {HTMLCanvasElement} */ canvas,
 ) {
+  const [w, h] = image.size,
+    { width, height } = canvas;
   const back = inverse(map),
     corners = [
       [0, 0],
@@ -292,10 +296,10 @@ function surrounds(
   return corners.every(([x, y]) => x >= 0 && y >= 0 && x <= w && y <= h);
 }
 
-const reach = (/** @type {Table} */ { image, map }) => image.size[0] * scaleOf(map);
+const reach = (/** @type {Mapped} */ { image, map }) => image.size[0] * scaleOf(map);
 
 /** Return 16 bits of sRGB of 16 bits of linear light. */
-function encoded(/** @type {any} */ value) {
+function encoded(/** @type {number} */ value) {
   const light = value / 65535;
   return Math.round(
     65535 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055),

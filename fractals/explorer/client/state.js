@@ -3,11 +3,11 @@ import { signal } from "./lib/signals-core.js";
 
 /**
  * Make fields signals: a component that reads one is rendered again when it changes.
- * @template {Table} T @param {T} object @param {...string} names default: all @returns {T}
+ * @template {object} T @param {T} object @param {...(keyof T & string)} names default: all @returns {T}
  */
 export function observe(object, ...names) {
-  for (const name of names.length ? names : Object.keys(object)) {
-    const cell = signal(/** @type {Table} */ (object)[name]);
+  for (const name of names.length ? names : /** @type {(keyof T)[]} */ (Object.keys(object))) {
+    const cell = signal(object[name]);
     Object.defineProperty(object, name, {
       enumerable: true,
       get: () => cell.value,
@@ -24,10 +24,11 @@ const cells = new Map();
 
 /** Values kept in the browser; a browser without storage keeps them until the page closes. */
 export const kept = {
-  get(/** @type {string} */ key, /** @type {any} */ missing) {
+  /** @template T @param {string} key @param {T} missing @returns {T} */
+  get(key, missing) {
     return cellOf(key).value ?? missing;
   },
-  set(/** @type {string} */ key, /** @type {any} */ value) {
+  set(/** @type {string} */ key, /** @type {unknown} */ value) {
     cellOf(key).value = value;
     try {
       localStorage.setItem(`fractals.${key}`, JSON.stringify(value));

@@ -1,6 +1,9 @@
 /** Icons and form fields. Each field shows what it is given; only what is being typed or dragged is its own. */
 import { html, useSignal } from "./html.js";
 import { kept, observe } from "./state.js";
+import { say, words } from "./words.js";
+
+export { words };
 import { numberField } from "./written.js";
 
 /** Outlines on a grid of 24 x 24. */
@@ -76,14 +79,14 @@ export function FileButton(
     ...rest
   },
 ) {
-  let input = /** @type {any} */ (null);
-  const chosen = () => {
-    if (input.files[0]) take(input.files[0]);
-    input.value = "";
+  let input = /** @type {HTMLInputElement|null} */ (null);
+  const chosen = (/** @type {FieldEvent} */ { target }) => {
+    if (target.files?.[0]) take(target.files[0]);
+    target.value = "";
   };
-  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} ...${rest} />
+  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input?.click()} ...${rest} />
     <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(
-      /** @type {any} */ made,
+      /** @type {HTMLInputElement} */ made,
     ) => {
       input = made;
     }} onChange=${chosen} /></span>`;
@@ -91,7 +94,7 @@ export function FileButton(
 
 const idOf = (/** @type {string} */ label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
 
-/** A labelled row. @param {{label: string, hint?: string, control: (id: string) => any}} options */
+/** A labelled row. @param {{label: string, hint?: string, control: (id: string) => unknown}} options */
 export const Row = ({
   label,
   hint = "",
@@ -118,7 +121,7 @@ export function TextField(
     wrong.value = words;
     told(words !== "");
   };
-  const done = (/** @type {Table} */ { target }) => {
+  const done = (/** @type {FieldEvent} */ { target }) => {
     const typed = target.value,
       found = read(typed);
     draft.value = found.wrong ? typed : null;
@@ -133,7 +136,7 @@ export function TextField(
   };
   return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
     aria-invalid=${wrong.value ? "true" : undefined} onInput=${(
-      /** @type {Table} */ { target },
+      /** @type {FieldEvent} */ { target },
     ) => {
       draft.value = target.value;
       if (wrong.value) judge(read(target.value).wrong ?? "");
@@ -141,6 +144,9 @@ export function TextField(
       if (!wrong.value) draft.value = null;
     }} ...${rest} />${wrong.value && html`<p class="hint wrong" role="alert">${wrong.value}</p>`}`;
 }
+
+/** Return how many Latin letters are about as wide as a text: a Chinese one is as wide as two. @param {string} text */
+const breadth = (text) => text.length + (text.match(/[\p{Script=Han}，。；（）]/gu)?.length ?? 0);
 
 /**
  * A slider with its value as a field beside the label.
@@ -165,11 +171,11 @@ export function Slider({
 }) {
   const draft = useSignal(/** @type {number|null} */ (null)), // while it is dragged
     value = given === "auto" ? (auto ?? least) : given;
-  const place = (/** @type {any} */ given) =>
+  const place = (/** @type {number} */ given) =>
     log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given;
-  const rounded = (/** @type {any} */ given) =>
+  const rounded = (/** @type {number} */ given) =>
     step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2));
-  const drag = (/** @type {Table} */ { target }) => {
+  const drag = (/** @type {FieldEvent} */ { target }) => {
     const at = Number(target.value);
     draft.value = rounded(log ? least * (most / least) ** at : at);
     if (live) live(draft.value);
@@ -192,7 +198,7 @@ export function Slider({
     "--at": `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`,
     ...(track && { "--track": track }),
   };
-  const short = label.length + hint.length < 38;
+  const short = breadth(label) + breadth(hint) < 38;
   return html`<div class="row slider-row">
     <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}
       <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} read=${read} put=${put} /></div>
@@ -203,7 +209,7 @@ export function Slider({
 
 /** A drop-down list; choices are texts or [value, text]. */
 export const Select = (
-  /** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: string) => void}} */ {
+  /** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: any) => void}} */ {
     label,
     choices,
     value,
@@ -213,8 +219,8 @@ export const Select = (
 ) =>
   html`<${Row} label=${label} hint=${hint} control=${(
     /** @type {string} */ id,
-  ) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
-  ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
+  ) => html`<select id=${id} value=${value} onChange=${(/** @type {FieldEvent} */ { target }) => put(target.value)}>
+  ${pairs(choices).map(([name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
 
 /** A group of buttons of which one is pressed. */
 export const Segments = (
@@ -225,12 +231,10 @@ export const Segments = (
     put,
   },
 ) => html`<div class="segments" role="group" aria-label=${label}>
-  ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
+  ${pairs(choices).map(([name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
 
-const pairs = (/** @type {any} */ choices) =>
-  choices.map((/** @type {string} */ choice) =>
-    Array.isArray(choice) ? choice : [choice, words(choice)],
-  );
+const pairs = (/** @type {Choices} */ choices) =>
+  choices.map((choice) => (typeof choice === "string" ? [choice, words(choice)] : choice));
 
 /** A switch with its label. `about`: what it does, for the help */
 export const Toggle = (
@@ -241,17 +245,17 @@ export const Toggle = (
     put,
   },
 ) => html`<label class="toggle" data-about=${about}><span>${label}</span>
-  <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {Table} */ { target }) => put(target.checked)} /></label>`;
+  <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {FieldEvent} */ { target }) => put(target.checked)} /></label>`;
 
-/** The field of one option of a coloring or a formula. @param {{option: Table, value: any, put: (value: any, live?: boolean) => void}} given */
+/** The field of one option of a coloring or a formula. @param {{option: OptionOf, value: any, put: (value: any, live?: boolean) => void}} given */
 export function OptionField({ option, value, put }) {
-  const { name, type, choices, least, most, meaning = "" } = option,
+  const { name, type, choices = [], least, most, meaning = "" } = option,
     label = words(name);
-  if (type === "choice" || choices?.length)
+  if (type === "choice" || choices.length)
     return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
   if (type === "bool")
     return html`<${Toggle} label=${label} about=${meaning} value=${value} put=${put} />`;
-  if (type === "text" || least === undefined) {
+  if (type === "text" || typeof least !== "number" || typeof most !== "number") {
     const read = type === "text" ? asText : numberField({ such: String(option.default ?? 1) });
     return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} read=${read} put=${put} />`} />`;
   }
@@ -260,20 +264,21 @@ export function OptionField({ option, value, put }) {
     hint=${meaning} live=${option.part === "color" && ((/** @type {number} */ now) => put(now, true))} put=${put} />`;
 }
 
+const NO_FOLDS = /** @type {Record<string, boolean>} */ ({}); // title of a part of a panel -> whether it is unfolded
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
 
 /** A foldable part of a panel; it stays as the user left it, in this browser. `name`: where another panel has a part of this title */
 export const Section = (
-  /** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: any}} */ {
+  /** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: unknown}} */ {
     title,
     name = title,
     open = true,
     unfold = () => {},
     children,
   },
-) => html`<details class="section" open=${kept.get("folds", {})[name] ?? open}
-  onToggle=${(/** @type {Table} */ { target }) => {
-    const folds = kept.get("folds", {});
+) => html`<details class="section" open=${kept.get("folds", NO_FOLDS)[name] ?? open}
+  onToggle=${(/** @type {FieldEvent<HTMLDetailsElement>} */ { target }) => {
+    const folds = kept.get("folds", NO_FOLDS);
     if ((folds[name] ?? open) !== target.open) kept.set("folds", { ...folds, [name]: target.open });
     if (target.open) unfold();
   }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
@@ -281,12 +286,12 @@ export const Section = (
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
 export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=${!told}>
-  <progress key=${told?.share === null} max="1" aria-label="Progress" value=${told?.share === null ? undefined : told && Math.min(1, told.share)} />
-  <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
+  <progress key=${told?.share === null} max="1" aria-label=${say("progress")} value=${told?.share === null ? undefined : told && Math.min(1, told.share)} />
+  <div class="line"><span class="grow">${told?.text}</span><${Button} label=${say("cancel")} kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */
-export const Drawn = (/** @type {{picture: Table}} */ { picture }) =>
-  html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {any} */ made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+export const Drawn = (/** @type {{picture: HTMLCanvasElement|ImageBitmap}} */ { picture }) =>
+  html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {HTMLCanvasElement|null} */ made) => made?.getContext("2d")?.drawImage(picture, 0, 0)} />`;
 
 const addresses = new Map();
 
@@ -305,6 +310,10 @@ export function Still(/** @type {{src: string} & Attributes} */ { src, ...rest }
   }
   return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
 }
+
+/** Let the element of an event get all events of its pointer, until that is let go. */
+export const captured = (/** @type {PointerEvent} */ { currentTarget, pointerId }) =>
+  /** @type {Element} */ (currentTarget).setPointerCapture(pointerId);
 
 /** Follow the pointer of an event while it is held. @param {PointerEvent} event @param {(moved: PointerEvent) => void} move @param {() => void} [ended] */
 export function whileHeld(event, move, ended = () => {}) {
@@ -330,7 +339,7 @@ const ARROWS = /** @type {Record<string, number[]>} */ ({
 const NUDGE = 4; // CSS pixels
 let drags = 0;
 
-/** A point over the picture. @param {{label: string, kind: string, at: number[], style?: Table, put: (at: number[], step: string) => void}} options
+/** A point over the picture. @param {{label: string, kind: string, at: number[], style?: Record<string, unknown>, put: (at: number[], step: string) => void}} options
  * `at`: CSS pixels; `put` gets where it was dragged or moved by an arrow key, and the name of this step of undo */
 export function Knob({ label, kind, at, style = {}, put }) {
   const grab = (/** @type {PointerEvent} */ event) => {
@@ -348,12 +357,12 @@ export function Knob({ label, kind, at, style = {}, put }) {
       "point",
     );
   };
-  return html`<button type="button" class=${kind} aria-label=${`${label}: drag, or press arrow keys`} style=${{ left: `${at[0]}px`, top: `${at[1]}px`, ...style }} onPointerDown=${grab} onKeyDown=${nudge}></button>`;
+  return html`<button type="button" class=${kind} aria-label=${say("drag_or_press_arrow_keys", { label })} style=${{ left: `${at[0]}px`, top: `${at[1]}px`, ...style }} onPointerDown=${grab} onKeyDown=${nudge}></button>`;
 }
 
 /** A button with a picture and a name. */
 export const Card = (
-  /** @type {{title: string, children?: any, below?: string, about?: string} & Attributes} */ {
+  /** @type {{title: string, children?: unknown, below?: string, about?: string} & Attributes} */ {
     title,
     children,
     below = "",
@@ -396,7 +405,7 @@ function loadNext() {
 const watch = (/** @type {HTMLImageElement} */ image) =>
   image && !image.src && inView.observe(image);
 
-function ended(/** @type {Table} */ { target }, there = true) {
+function ended(/** @type {FieldEvent<HTMLImageElement>} */ { target }, there = true) {
   if (target.counted) {
     loading -= 1;
     if (there) pictures.there += 1;
@@ -409,17 +418,17 @@ function ended(/** @type {Table} */ { target }, there = true) {
 
 /** How many small pictures have come, of those in view: a slow server draws some of them first. */
 export const Coming = () =>
-  html`<span class="faint late" role="status">${pictures.there < pictures.wanted && `${pictures.there} of ${pictures.wanted} pictures`}</span>`;
+  html`<span class="faint late" role="status">${pictures.there < pictures.wanted && say("of_pictures", { there: pictures.there, wanted: pictures.wanted })}</span>`;
 
 /** A picture. The server may have to draw it first; busy, it asks to come back. */
 export function Thumbnail(/** @type {{src: string}} */ { src }) {
   const known = useSignal(loaded.has(src)).peek();
-  const arrived = (/** @type {any} */ event) => {
+  const arrived = (/** @type {FieldEvent<HTMLImageElement>} */ event) => {
     event.target.classList.remove("waiting");
     loaded.add(src);
     ended(event);
   };
-  const again = (/** @type {any} */ event) => {
+  const again = (/** @type {FieldEvent<HTMLImageElement>} */ event) => {
     const { target } = event;
     target.removeAttribute("src");
     target.left = (target.left ?? RETRIES) - 1;
@@ -436,9 +445,9 @@ export async function copyText(
 ) {
   try {
     await navigator.clipboard.writeText(text);
-    notify("Copied.");
+    notify(say("copied"));
   } catch {
-    notify("The browser does not allow copying. Select the text and press Ctrl+C.", "error");
+    notify(say("the_browser_does_not_allow_copying"), "error");
   }
 }
 
@@ -452,15 +461,9 @@ export function download(/** @type {string} */ name, /** @type {string} */ text)
   URL.revokeObjectURL(link.href);
 }
 
-/** "soft_light" -> "Soft light". */
-export function words(/** @type {string} */ name) {
-  const text = String(name).replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** Return text with "1.2 s", "3 min" or "2.5 h". */
 export function duration(/** @type {number} */ seconds) {
-  if (seconds < 1) return "less than a second";
+  if (seconds < 1) return say("less_than_a_second");
   if (seconds < 100) return `${Math.round(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

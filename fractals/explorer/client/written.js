@@ -1,4 +1,5 @@
 /** Numbers as people write them, and in words what is wrong with others. */
+import { number, say } from "./words.js";
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const COMMA = /^[+-]?\d*,\d+(?:e[+-]?\d+)?$/i; // the decimal comma of most languages
@@ -33,6 +34,9 @@ function exponentOf(plain) {
   return Number(exponent) + Math.max(0, whole.length - 1);
 }
 
+/** Return numbers that are right, as the page's language lists them. @param {string} such */
+const examples = (such) => such.replace(" or ", say("or"));
+
 /**
  * Return a function that reads a field of a number: `{value}`, or what is `wrong`.
  * @param {{such: string, least?: number, most?: number, positive?: boolean, exponent?: number, whole?: boolean, large?: boolean, unit?: RegExp}} kind
@@ -49,20 +53,20 @@ export function decimalField({
   large = false,
   unit = /$/,
 }) {
-  const kind = whole ? "a whole number" : "a number";
+  const kind = whole ? say("a_whole_number") : say("a_number");
   const range =
     least > -Infinity
-      ? ` from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}`
+      ? say("from_to", { number: number(least), number2: number(most) })
       : positive
-        ? " above 0"
+        ? say("above_0")
         : "";
-  const wrong = `Type ${kind}${range}, such as ${such}.`;
+  const wrong = say("type_such_as", { kind, range, such: examples(such) });
   return (text) => {
     const value = plainOf(text.trim().replace(unit, ""), large);
     if (!value) return { wrong };
     if (Math.abs(exponentOf(value)) > exponent) {
-      const most = exponent.toLocaleString("en");
-      return { wrong: `Exponents go from -${most} to ${most}.` };
+      const most = number(exponent);
+      return { wrong: say("exponents_go_from_to", { most }) };
     }
     if (positive && (value.startsWith("-") || !/[1-9]/.test(value.split(/e/i)[0])))
       return { wrong };
@@ -81,7 +85,7 @@ export function numberField(kind) {
     if (value === undefined) return { wrong };
     return Number.isFinite(Number(value))
       ? { value: Number(value) }
-      : { wrong: `Type a smaller number, such as ${kind.such}.` };
+      : { wrong: say("type_a_smaller_number_such", { such: examples(kind.such) }) };
   };
 }
 
@@ -97,7 +101,7 @@ export function pointField(text) {
   const value = parts.map((part) => Number(plainOf(part) || NaN));
   return value.length === 3 && value.every(Number.isFinite)
     ? { value }
-    : { wrong: "Type three numbers, such as 1.5, -2, 0.8." };
+    : { wrong: say("type_three_numbers_such_as") };
 }
 
 /** How the fields of a place are read. */
@@ -117,20 +121,20 @@ export const ANY = numberField({ such: "0.5" });
 
 /** What fields are called that messages of the server name by their keys. */
 const FIELDS = /** @type {Record<string, string>} */ ({
-  "view.center.0": "Center, real part",
-  "view.center.1": "Center, imaginary part",
-  "view.width": "Picture width",
-  "size.0": "Width in pixels",
-  "size.1": "Height in pixels",
-  supersampling: "Samples a pixel",
-  "iteration.max_iterations": "Limit of iterations",
+  "view.center.0": say("center_real_part"),
+  "view.center.1": say("center_imaginary_part"),
+  "view.width": say("picture_width"),
+  "size.0": say("width_in_pixels"),
+  "size.1": say("height_in_pixels"),
+  supersampling: say("samples_a_pixel"),
+  "iteration.max_iterations": say("limit_of_iterations"),
 });
 const LISTS = /** @type {Record<string, string>} */ ({
-  formulas: "Formula",
-  variations: "Formula",
-  palettes: "Color",
-  colorings: "Color",
-  scenes: "Gallery",
+  formulas: say("formula"),
+  variations: say("formula"),
+  palettes: say("color"),
+  colorings: say("color"),
+  scenes: say("gallery"),
 });
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
@@ -141,7 +145,9 @@ export function inWords(/** @type {string} */ line) {
   const [found, key = ""] = KEY.exec(line) ?? [""];
   const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
   const text = (found ? name + line.slice(found.length) : line)
-    .replace(LIST, (_, list) => (list in LISTS ? `the panel ${LISTS[list]} has all` : "see Help"))
+    .replace(LIST, (_, list) =>
+      list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
+    )
     .replace(KEYWORD, (whole, word) => (word ? word.replaceAll("_", " ") : whole));
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

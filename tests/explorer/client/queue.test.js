@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { Flight } from "../../../fractals/explorer/client/flight.js";
 import {
   apply,
+  Chain,
   compose,
   IDENTITY,
   inverse,
   mapOf,
 } from "../../../fractals/explorer/client/frames.js";
-import { History } from "../../../fractals/explorer/client/history.js";
 import { Queue } from "../../../fractals/explorer/client/queue.js";
+import { Reconnect } from "../../../fractals/explorer/client/reconnect.js";
+import { Undo } from "../../../fractals/explorer/client/undo.js";
 
 /** @typedef {import("../../../fractals/explorer/client/frames.js").Move} Move */
 
@@ -21,64 +24,96 @@ const MOVES = /** @type {Move[]} */ ([
   { at: [800, 600], by: [32, 16], scale: 0, turn: 900 },
 ]);
 const CLOSE = 2; // pixels: merging rounds to a sixteenth of one, and later moves magnify that
+const SIZE = [100, 75];
 
-/** A model with the Queue and History of the explorer, and a server that places frames when it is told to. */
+/** What the explorer shows, with its queue, flight, undo and reconnection, and a server that answers when it is told to. */
 class Model {
   frames = new Map([[0, IDENTITY]]); // where they lie: maps from the pixels of the first one
-  newest = 0;
   sent = 0;
-  drawn = 0;
   truth = IDENTITY; // where the user is
   places = new Map(); // of states
-  history = new History();
-  queue = new Queue(({ state, move }) => this.fill(state, this.newest, move));
+  shown = /** @type {any} */ ({
+    scene: { image: { size: SIZE }, at: IDENTITY },
+    entry: 0,
+    size: SIZE,
+  });
+  chain = new Chain();
+  queue = new Queue((after) => this.undo.fill(after));
+  undo = new Undo(this.shown, this.queue, this.chain, () => {});
+  flight = new Flight(this.shown, this.queue, this.chain, this.undo);
+  reconnect = new Reconnect(this.queue, {}, () => {});
+  lost = false;
+  time = 0;
 
-  fill(/** @type {any} */ state, /** @type {number} */ frame, /** @type {any} */ move) {
-    Object.assign(state, { frame, scene: {}, origin: 0 }, move && { move });
+  get history() {
+    return this.undo.history;
+  }
+  constructor() {
+    this.chain.start(0);
+    this.shown.placed = { frame: 0 };
   }
   now() {
-    const last = this.queue.asked.at(-1);
-    if (last?.state) return last.state;
-    const state = /** @type {any} */ ({ frame: 0, scene: null, origin: 0, entry: 0 });
-    this.places.set(state, this.truth);
-    this.queue.note(state);
+    const state = this.undo.now();
+    if (!this.places.has(state)) this.places.set(state, this.truth);
     return state;
   }
   move(/** @type {Move} */ move, step = "") {
-    this.history.note(step, () => this.now());
+    const noted = this.undo.remember(step);
+    if (noted && !this.places.has(noted)) this.places.set(noted, this.truth);
     this.queue.move(move, "settled");
     this.truth = compose(this.truth, mapOf(move));
   }
   turn(/** @type {"undo"|"redo"} */ way) {
-    const state = this.history[way](() => this.now());
+    const there = this.truth,
+      now = this.undo.now();
+    if (!this.places.has(now)) this.places.set(now, there);
+    const state = this.history[way](() => now);
     if (!state) return;
     this.queue.show(state);
     this.truth = this.places.get(state);
   }
   send() {
-    const { entries, flight } = this.queue;
-    if (flight || !entries.length) return;
-    const entry = /** @type {Table} */ (entries.shift());
-    if (entry.state) assert.ok(entry.state.scene, "a state that is sent is known");
-    const base = entry.state ? entry.state.frame : this.newest;
-    this.queue.flight = { ...entry, id: ++this.sent, base, moved: (entry.state ?? entry).move };
+    const { queue } = this;
+    if (this.lost || queue.flight || !queue.entries.length) return;
+    assert.ok(queue.entries[0].state?.scene !== null, "a state that is sent is known");
+    assert.ok(this.flight.next((this.time += 1000), false));
+    this.sent += 1;
   }
+  /** The server places the view under way. */
   answer() {
-    const { flight } = this.queue;
-    if (!flight) return;
-    this.queue.flight = null;
-    const map = flight.moved ? mapOf(flight.moved) : IDENTITY;
-    this.frames.set(flight.id, compose(this.frames.get(flight.base) ?? IDENTITY, map));
-    this.newest = flight.id;
-    for (const { state, move } of flight.after ?? []) this.fill(state, flight.id, move);
+    const { asked } = this.queue.flight ?? {};
+    if (!asked) return;
+    const { t, frame, base = null } = asked,
+      move =
+        t === "view"
+          ? /** @type {Move} */ ({ by: [0, 0], scale: 0, turn: 0, at: [0, 0], ...asked })
+          : null;
+    const map = move && mapOf(move);
+    const scene = t === "open" ? asked.scene : undefined;
+    // A scene of this model tells where it lies.
+    this.frames.set(
+      frame,
+      map ? compose(/** @type {any} */ (this.frames.get(base ?? 0)), map) : scene?.at,
+    );
+    const landed = this.flight.landed(/** @type {any} */ ({ frame, base, map }));
+    assert.ok(landed);
+    this.shown.placed = { frame };
+    if (scene) this.undo.origin++;
+    this.shown.scene = { image: { size: SIZE }, at: this.frames.get(frame) };
+    this.flight.tell(landed.flight, scene && this.shown.scene);
   }
-  /** The connection is lost, and there again. */
+  /** The connection is lost. */
   lose() {
-    const { entries, flight } = this.queue;
-    if (flight) this.queue.entries = [flight, ...entries];
-    this.queue.flight = null;
+    this.reconnect.lost();
+    this.lost = true;
+  }
+  /** The connection is there again: a server that knows no frame. */
+  find() {
+    if (this.lost) this.reconnect.welcomed(this.shown.scene);
+    this.lost = false;
   }
   settle() {
+    this.find();
     for (let k = 0; this.queue.asked.length; k++) {
       assert.ok(k < 1000);
       this.send();
@@ -96,7 +131,7 @@ class Model {
     );
   }
   check() {
-    assert.ok(this.same(this.frames.get(this.newest) ?? IDENTITY, this.truth), "the view");
+    assert.ok(this.same(this.frames.get(this.chain.newest) ?? IDENTITY, this.truth), "the view");
     for (const state of [...this.history.back, ...this.history.forth]) {
       const at = compose(
         this.frames.get(state.frame) ?? IDENTITY,
@@ -177,6 +212,7 @@ test("any order of moves, undo, redo, answers and lost connections leads to wher
       else if (what < 7) made.turn("redo");
       else if (what < 8) made.send();
       else if (what < 9) made.answer();
+      else if (made.lost) made.find();
       else if (next(4) === 0) made.lose();
     }
     made.settle();

@@ -5,13 +5,13 @@ import { standIn } from "../../../fractals/explorer/client/panels/standin.js";
 
 const SLOW_MS = 1000; // longer than a stand-in waits
 
-/** @type {any} */ (globalThis).createImageBitmap = async (/** @type {Table} */ { name }) => name;
+/** @type {any} */ (globalThis).createImageBitmap = async (/** @type {any} */ { name }) => name;
 const image = (/** @type {string} */ name) => /** @type {any} */ ({ naturalWidth: 256, name });
 
 /** A model whose frame 1 is shown, and which opens a scene. */
 function opened() {
   const explorer = Object.assign(new EventTarget(), { placed: { frame: 1 }, opening: true });
-  return { explorer: /** @type {any} */ (explorer), ui: /** @type {Table} */ ({ over: null }) };
+  return { explorer: /** @type {any} */ (explorer), ui: /** @type {any} */ ({ over: null }) };
 }
 const say = (/** @type {EventTarget} */ explorer, /** @type {string} */ name) =>
   explorer.dispatchEvent(new Event(name));

@@ -1,6 +1,7 @@
 /** The autopilot: a slow flight from one interesting place to the next, until the user takes over. */
 import { observe } from "../state.js";
 import { still } from "../ui.js";
+import { say } from "../words.js";
 import { canFly, flyAlong, flyTo } from "./flight.js";
 
 const SPEED = 0.35; // of a path's length a second: about 0.7 octaves
@@ -14,8 +15,8 @@ export function autopilotTool(
   /** @type {Pick<Context, "explorer"|"notify"|"ui">} */ { explorer, notify, ui },
 ) {
   const own = observe({ on: false });
-  let flight = /** @type {Table|null} */ (null),
-    job = /** @type {Table|null} */ (null),
+  let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null),
+    job = /** @type {Job|null} */ (null),
     count = 0;
 
   function stop() {
@@ -31,33 +32,30 @@ export function autopilotTool(
       setTimeout(resolve, ms);
     });
 
-  /** Return a view to fly to: {center, octaves}; null where nothing in the view differs. */
+  /** Return a view to fly to; undefined where nothing in the view differs.
+   * @returns {Promise<{camera?: Camera, way?: number[][], center?: string[], octaves?: number}|undefined>} */
   async function next() {
     const mine = (job = explorer.job({ t: "find", what: "interesting" }));
-    const { views = [] } = await mine.done.catch((/** @type {any} */ error) => {
+    const { views } = await mine.done.catch((error) => {
       if (error.cancelled) stop();
-      return /** @type {Table} */ ({});
+      return /** @type {Partial<Received.Found>} */ ({});
     });
     job = null;
-    const view = views[Math.floor(Math.random() * Math.min(CHOICE, views.length))];
-    if (view?.camera) return view;
-    return view && { center: view.center, octaves: explorer.placed.octaves + 3 }; // such a view is an eighth as wide
+    const view = views?.[Math.floor(Math.random() * Math.min(CHOICE, views.length))];
+    if (view?.camera) return { camera: view.camera, way: view.way ?? [] };
+    return view && { center: view.center ?? undefined, octaves: explorer.placed.octaves + 3 }; // such a view is an eighth as wide
   }
 
   async function start() {
     if (own.on || !explorer.placed) return;
-    if (still())
-      return void notify("The autopilot is off, because the system asks for reduced motion.");
-    if (!canFly(explorer))
-      return void notify(
-        "The autopilot flies over the plane of a formula: leave the Julia set or the stretched view first.",
-      );
+    if (still()) return void notify(say("the_autopilot_is_off_because"));
+    if (!canFly(explorer)) return void notify(say("the_autopilot_flies_over_the"));
     count += 1;
     const step = `flight autopilot ${count}`,
       from = explorer.placed.octaves;
     own.on = true;
     ui.bare = true;
-    notify("The autopilot flies on until you move the picture or press Escape.");
+    notify(say("the_autopilot_flies_on_until"));
     let first = true,
       hops = 0;
     while (own.on) {
@@ -67,23 +65,21 @@ export function autopilotTool(
       if (!own.on) break;
       if (explorer.placed.camera) {
         if (!found && !hops) {
-          notify("The autopilot finds nothing here.");
+          notify(say("the_autopilot_finds_nothing_here"));
           break;
         }
         hops = found ? hops + 1 : 0;
-        if (found) flight = flyAlong(explorer, { ...found, step });
+        if (found) flight = flyAlong(explorer, { camera: {}, way: [], ...found, step });
         else explorer.home();
         const arrived = found ? await flight?.done : true;
         flight = null;
         if (!arrived) break;
         continue;
       }
-      const target = found ?? {
-        center: explorer.placed.center,
-        octaves: Math.max(0, explorer.placed.octaves - RISE),
-      };
+      const { center, octaves } = explorer.placed,
+        target = { center, octaves: Math.max(0, octaves - RISE), ...found };
       if (!found && explorer.placed.octaves < 0.5) {
-        notify("The autopilot finds nothing here.");
+        notify(say("the_autopilot_finds_nothing_here"));
         break;
       }
       flight = flyTo(explorer, { ...target, step, speed: SPEED });
@@ -107,8 +103,8 @@ export function autopilotTool(
     commands: [
       {
         id: "autopilot",
-        group: "Find",
-        title: "Autopilot: fly from one place to the next",
+        group: say("find"),
+        title: say("autopilot_fly_from_one_place"),
         keys: ["a"],
         run: toggle,
       },

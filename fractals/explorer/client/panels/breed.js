@@ -5,8 +5,8 @@ const BLENDED = 0.5; // of the chance that a palette is between those of the par
 
 /**
  * Return scenes, as keys that replace those of another, without equal ones.
- * @param {Table} one @param {Table} other @param {number} count @param {() => number} random from 0 to 1
- * @param {(one: any, other: any) => Table} between a palette between two
+ * @param {WholeScene} one @param {WholeScene} other @param {number} count @param {() => number} random from 0 to 1
+ * @param {(one: Color, other: Color) => Palette} between a palette between two
  */
 export function children(one, other, count, random, between) {
   const pick = () => (random() < 0.5 ? one : other),
@@ -26,5 +26,10 @@ export function children(one, other, count, random, between) {
   return [...found.values()];
 }
 
-const placeOf = (/** @type {Table} */ scene) =>
-  Object.fromEntries(Object.entries(PLACE).map(([key, missing]) => [key, scene[key] ?? missing]));
+const placeOf = (/** @type {Scene} */ scene) =>
+  Object.fromEntries(
+    Object.entries(PLACE).map(([key, missing]) => [
+      key,
+      scene[/** @type {keyof typeof PLACE} */ (key)] ?? missing,
+    ]),
+  );

@@ -13,6 +13,7 @@ import {
   still,
   words,
 } from "../ui.js";
+import { say } from "../words.js";
 import {
   coloringName,
   coloringOf,
@@ -35,36 +36,37 @@ import { Lit } from "./space.js";
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
 const MASKS = [
-  ["auto", "As the coloring needs"],
-  ["escaped", "Orbits escape"],
-  ["inside", "Orbits stay"],
-  ["all", "Everywhere"],
+  ["auto", say("as_the_coloring_needs")],
+  ["escaped", say("orbits_escape")],
+  ["inside", say("orbits_stay")],
+  ["all", say("everywhere")],
 ];
 
 export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
-  const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [
-    id,
-    `${words(id)}: ${title}`,
-  ]);
+  const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
   const plainFirst = [...catalog.colorings].sort(
     (one, other) => Number(one.statistic) - Number(other.statistic),
   ); // no sums along orbits
-  const own = observe({ picked: 0, level: 0, counts: /** @type {Table|null} */ (null) }); // of `Layers`
+  const own = observe({
+    picked: 0,
+    level: 0,
+    counts: /** @type {Received.HistogramMessage|null} */ (null),
+  }); // of `Layers`
   const brush = makeBrush();
   const Editor = signal(/** @type {typeof import("./editor.js").Editor|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
   const index = () => Math.min(own.picked, paintsOf(color()).length - 1);
   const paintOf = () => paintsOf(color())[index()].paint;
 
-  /** @param {Table} now @param {boolean} [live] @param {number} [fit] as of `paint` */
+  /** @param {Color} now @param {boolean} [live] @param {number} [fit] as of `paint` */
   const change = (now, live = false, fit) => explorer.paint(now, { live, fit });
-  const edit = (/** @type {Table} */ changes, live = false) =>
+  const edit = (/** @type {Paint} */ changes, live = false) =>
     change(
       changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }),
       live,
     );
-  const choose = (/** @type {Table} */ changes) =>
+  const choose = (/** @type {Paint} */ changes) =>
     change(changed(color(), index(), changes), false, index()); // what has other values
 
   async function fit() {
@@ -80,8 +82,8 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   function balance(/** @type {number} */ share, live = false) {
     const now = color(),
       old = now.layers?.find(isRank),
-      others = (now.layers ?? []).filter((/** @type {Table} */ layer) => !isRank(layer));
-    const layer = {
+      others = (now.layers ?? []).filter((layer) => !isRank(layer));
+    const layer = /** @type {Paint} */ ({
       coloring: "rank",
       palette: shownPalette(now, catalog),
       density: 1,
@@ -89,7 +91,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       blend: "normal",
       ...old,
       opacity: share,
-    };
+    });
     own.picked = 0;
     change(
       { ...now, layers: share > 0 ? [layer, ...others] : others },
@@ -98,8 +100,8 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   }
 
   /** Show a palette on the picture as long as it is pointed at: by the shader, or as a small picture laid over it. */
-  let over = /** @type {Table|null} */ (null);
-  async function peek(/** @type {string|Table|null} */ palette) {
+  let over = /** @type {ReturnType<typeof drawSheet>|null} */ (null);
+  async function peek(/** @type {Palette|null} */ palette) {
     over?.cancel();
     over = null;
     ui.over = null;
@@ -119,11 +121,11 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     ));
     drawn.done.catch(() => {});
   }
-  const choosePalette = (/** @type {string|Table} */ palette) => {
+  const choosePalette = (/** @type {Palette} */ palette) => {
     peek(null);
     edit({ palette });
   };
-  const Looks = signal(/** @type {((color: Table, catalog: Table) => any[])|null} */ (null));
+  const Looks = signal(/** @type {typeof import("./looks.js").looksOf|null} */ (null));
   const loadLooks = async () => {
     Looks.value ??= (await import("./looks.js")).looksOf;
   };
@@ -134,7 +136,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
 
   function measure() {
     explorer.request({ t: "histogram", layer: index(), bins: BINS }).then(
-      (/** @type {Table} */ told) => {
+      (told) => {
         own.counts = told;
       },
       () => {
@@ -143,16 +145,18 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     );
   }
 
-  function Options(/** @type {{paint: Table}} */ { paint }) {
+  function Options(/** @type {{paint: Paint}} */ { paint }) {
     const known = coloringOf(paint, catalog),
-      given = typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) };
-    return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map(
-      (/** @type {Table} */ option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
-      option=${option} value=${given[option.name] ?? option.default} put=${(/** @type {any} */ value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`,
+      given = /** @type {ColoringTable} */ (
+        typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) }
+      );
+    return html`<div class="stack" role="group" aria-label=${say("options_of_the_coloring")}>${known?.options.map(
+      (option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
+      option=${option} value=${given[option.name] ?? option.default} put=${(value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`,
     )}</div>`;
   }
 
-  const MaskOf = (/** @type {{mask: any, put: (mask: any) => void}} */ given) =>
+  const MaskOf = (/** @type {import("./layers.js").MaskOf} */ given) =>
     html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
 
   function View() {
@@ -185,24 +189,24 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     const points = explorer.placed?.values === false && !relief; // an image of points: no values, layers or inside
     const inside =
       (/** @type {boolean} */ live) =>
-      (/** @type {Table} */ { target }) =>
+      (/** @type {FieldEvent} */ { target }) =>
         change({ ...color(), inside: target.value }, live);
     return html`<div><${Road} at="color" open=${open} />
       ${
         picked > 0 &&
-        html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
-        <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => {
+        html`<div class="line layering"><span class="grow">${say("editing_layer", { picked, name: words(coloringName(paint)) })}</span>
+        <${Button} label=${say("base")} symbol="back" kind="quiet" onClick=${() => {
           own.picked = 0;
         }} /></div>`
       }
       ${explorer.placed?.values && html`<div class="pinned"><${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} /></div>`}
       ${explorer.placed?.camera && html`<${Lit} paint=${paint} edit=${edit} explorer=${explorer} />`}
-      <${Section} title="Palette">
+      <${Section} title=${say("palette")}>
         ${!Editor.value && !explorer.placed?.values && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
-          <${Button} label="Edit" title="The colors of the palette, and their places" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
-          <${FileButton} label="Import" kind="quiet" title="A palette of a file, or the colors of a photograph" take=${upload} /></div>
-        ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(/** @type {Table} */ table, /** @type {boolean} */ live) => edit({ palette: table }, live)} />`}
+          <${Button} label=${say("edit")} title=${say("the_colors_of_the_palette")} symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
+          <${FileButton} label=${say("import")} kind="quiet" title=${say("a_palette_of_a_file")} take=${upload} /></div>
+        ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(table, /** @type {boolean} */ live) => edit({ palette: table }, live)} />`}
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
       <//>
@@ -211,32 +215,32 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
           ? null
           : points
             ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />`
-            : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
-        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
+            : html`<${Section} title=${say("looks")} open=${false} unfold=${loadLooks}>
+        <${Previews} explorer=${explorer} label=${say("looks")} items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
-      <${Section} title="Values">
-        ${!relief && html`<${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
-        <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-        <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
-        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />
-        <${Slider} label="Equalize" value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
-          hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
+      <${Section} title=${say("values")}>
+        ${!relief && html`<${Button} label=${say("fit_to_view")} title=${say("the_density_and_the_offset")} kind="wide-button" onClick=${fit} />`}
+        <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+        <${Slider} label=${say("offset")} value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
+        <${Select} label=${say("transfer")} choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {Paint["transfer"]} */ transfer) => choose({ transfer })} />
+        <${Slider} label=${say("equalize")} value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
+          hint=${say("n0_keeps_the_values_1")} live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
       <//>
-      <${Section} title="Coloring" open=${false}>
-        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
-        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${(/** @type {Table} */ { id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
+      <${Section} title=${say("coloring")} open=${false}>
+        <${Select} label=${say("coloring")} choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
+        <${Previews} explorer=${explorer} label=${say("colorings_of_this_view")} items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
-        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {string} */ mask) => edit({ mask })} />
-        <${Row} label="Inside color" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
+        <${Select} label=${say("draw_where")} choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {Paint["mask"]} */ mask) => edit({ mask })} />
+        <${Row} label=${say("inside_color")} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
-      <${Section} title="Layers" open=${false}>
+      <${Section} title=${say("layers")} open=${false}>
         <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
-      <${Section} title="Motion" open=${false}>
+      <${Section} title=${say("motion")} open=${false}>
         ${
           still()
-            ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
-            : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
+            ? html`<p class="hint">${say("palette_cycling_is_off_because_your")}</p>`
+            : html`<${Slider} label=${say("cycle_the_palette")} value=${explorer.speed} least=${0} most=${FASTEST} hint=${say("turns_a_second_0_stops")} live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
         }
       <//>`
       }
@@ -248,17 +252,15 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   return { View, Over, cancel: endPainting, hidden: () => (endPainting(), peek(null)) };
 }
 
-const isRank = (/** @type {Table} */ layer) =>
+const isRank = (/** @type {Paint} */ layer) =>
   coloringName(layer) === "rank" && layer.blend === "normal";
-const wrapped = (/** @type {any} */ value) => Number((value - Math.floor(value)).toFixed(6));
+const wrapped = (/** @type {number} */ value) => Number((value - Math.floor(value)).toFixed(6));
 
 /** A base's new palette goes to the rank over it as well. */
-function equalized(/** @type {Table} */ { layers }, /** @type {Table} */ { palette }) {
+function equalized(/** @type {Color} */ { layers }, /** @type {Paint} */ { palette }) {
   return palette && layers?.some(isRank)
     ? {
-        layers: layers.map((/** @type {Table} */ layer) =>
-          isRank(layer) ? { ...layer, palette } : layer,
-        ),
+        layers: layers.map((layer) => (isRank(layer) ? { ...layer, palette } : layer)),
       }
     : {};
 }

@@ -1,40 +1,42 @@
 /** How light becomes the picture: the table [develop] of the scene, for images of every family. */
 import { html } from "../html.js";
+import { nameOf } from "../points.js";
 import { observe } from "../state.js";
 import { Section, Select, Slider, words } from "../ui.js";
+import { say } from "../words.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
-/** @type {Record<string, any[]>} */
-const RANGES = {
+const RANGES = /** @type {const} */ ({
   exposure: [0.05, 20, true],
   bloom: [0, 3, false],
   bloom_threshold: [0, 4, false],
   bloom_radius: [0.005, 0.3, true],
   vignette: [0, 1, false],
   grain: [0, 0.3, false],
-};
+});
+const NAMES = /** @type {(keyof typeof RANGES)[]} */ (Object.keys(RANGES));
 const own = observe({ drags: 0 });
 
 export function Develop(/** @type {{explorer: import("../explorer.js").Explorer}} */ { explorer }) {
   const { schema } = explorer.catalog,
     known = schema.$defs.Develop.properties,
     scene = explorer.scene;
-  const given = {
+  const given = /** @type {Required<Scenes.Develop>} */ ({
     ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
     ...scene.develop,
-  };
-  const put = (/** @type {any} */ values, step = "") => explorer.changeIn("develop", values, step);
-  const formula = scene.formula?.name ?? scene.formula,
-    usual =
-      explorer.catalog.formulas.find((/** @type {Table} */ { name }) => name === formula)
-        ?.exposure ?? 1;
-  const field = (/** @type {string} */ name) => {
+  });
+  const put = (/** @type {Scenes.Develop} */ values, step = "") =>
+    explorer.changeIn("develop", values, step);
+  const formula = nameOf(scene.formula),
+    usual = explorer.catalog.formulas.find(({ name }) => name === formula)?.exposure ?? 1;
+  const field = (/** @type {keyof typeof RANGES} */ name) => {
     const [least, most, log] = RANGES[name],
-      value = given[name] === "auto" ? usual : given[name];
+      chosen = given[name],
+      value = chosen === "auto" ? usual : chosen;
     return html`<${Slider} key=${name} label=${words(name)} value=${value} least=${least} most=${most} log=${log} hint=${known[name].description}
       live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`;
   };
-  return html`<${Section} title="Develop" open=${false}>
-    <${Select} label="Curve" choices=${explorer.catalog.curves} value=${given.curve} put=${(/** @type {string} */ curve) => put({ curve })} />
-    ${Object.keys(RANGES).map(field)}<//>`;
+  return html`<${Section} title=${say("develop")} open=${false}>
+    <${Select} label=${say("curve")} choices=${explorer.catalog.curves} value=${given.curve} put=${(/** @type {Scenes.Develop["curve"]} */ curve) => put({ curve })} />
+    ${NAMES.map(field)}<//>`;
 }

@@ -3,10 +3,10 @@ import { html } from "../html.js";
 import { displayOf } from "../points.js";
 import { observe } from "../state.js";
 import { Row, Section, Select, Slider, words } from "../ui.js";
+import { say } from "../words.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
-/** @type {Record<string, any[]>} */
-const RANGES = {
+const RANGES = /** @type {const} */ ({
   brightness: [0.1, 100, true],
   gamma: [0.5, 12, false],
   vibrancy: [0, 1, false],
@@ -15,11 +15,19 @@ const RANGES = {
   estimator_radius: [0, 20, false],
   estimator_curve: [0.1, 2, false],
   filter_radius: [0, 3, false],
-};
+});
+/** @typedef {keyof typeof RANGES} Name */
+const SHOWN = /** @type {Name[]} */ (["brightness", "gamma", "vibrancy", "highlight_power"]);
+const NOISE = /** @type {Name[]} */ ([
+  "estimator_radius",
+  "estimator_curve",
+  "gamma_threshold",
+  "filter_radius",
+]);
 const own = observe({ drags: 0 });
 
 export function Shown(
-  /** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
+  /** @type {{paint: Paint, edit: (changes: Paint, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
     paint,
     edit,
     explorer,
@@ -28,24 +36,25 @@ export function Shown(
   const { schema } = explorer.catalog,
     display = displayOf(explorer.scene, schema),
     known = schema.$defs.Display.properties;
-  const put = (/** @type {any} */ values, step = "") => explorer.changeIn("display", values, step);
-  const drag = (/** @type {string} */ name) => (/** @type {any} */ value) =>
+  const put = (/** @type {Scenes.Display} */ values, step = "") =>
+    explorer.changeIn("display", values, step);
+  const drag = (/** @type {Name} */ name) => (/** @type {number} */ value) =>
     put({ [name]: value }, `gesture ${name} ${own.drags}`);
-  const done = (/** @type {string} */ name) => (/** @type {any} */ value) =>
+  const done = (/** @type {Name} */ name) => (/** @type {number} */ value) =>
     put({ [name]: value }, `gesture ${name} ${own.drags++}`);
-  const field = (/** @type {string} */ name) => {
+  const field = (/** @type {Name} */ name) => {
     const [least, most, log] = RANGES[name];
     return html`<${Slider} key=${name} label=${words(name)} value=${display[name]} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
   };
   const back =
     (/** @type {string} */ step) =>
-    (/** @type {Table} */ { target }) =>
+    (/** @type {FieldEvent} */ { target }) =>
       put({ background: target.value }, step);
-  return html`<${Section} title="Colors along the palette">
-      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
-    <${Section} title="Display">${["brightness", "gamma", "vibrancy", "highlight_power"].map(field)}
-      <${Row} label="Background" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${display.background} onInput=${back("background")} onChange=${back("background")} />`} /><//>
-    <${Section} title="Noise and edges" open=${false}>${["estimator_radius", "estimator_curve", "gamma_threshold", "filter_radius"].map(field)}
-      <${Select} label="Filter" choices=${explorer.catalog.filters} value=${display.filter} put=${(/** @type {string} */ filter) => put({ filter })} /><//>`;
+  return html`<${Section} title=${say("colors_along_the_palette")}>
+      <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label=${say("offset")} value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
+    <${Section} title=${say("display")}>${SHOWN.map(field)}
+      <${Row} label=${say("background")} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${display.background} onInput=${back("background")} onChange=${back("background")} />`} /><//>
+    <${Section} title=${say("noise_and_edges")} open=${false}>${NOISE.map(field)}
+      <${Select} label=${say("filter")} choices=${explorer.catalog.filters} value=${display.filter} put=${(/** @type {string} */ filter) => put({ filter })} /><//>`;
 }

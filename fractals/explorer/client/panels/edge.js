@@ -1,6 +1,7 @@
 /** The right edge of a panel beside the picture: it is dragged to make the panel wider, or moved by arrow keys. */
 import { html } from "../html.js";
 import { kept } from "../state.js";
+import { say } from "../words.js";
 
 const USUAL = 348,
   LEAST = 300,
@@ -37,6 +38,6 @@ export function Edge() {
     event.preventDefault(); // a double click would choose text
     /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
   };
-  return html`<div class="edge" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the panel" aria-valuemin=${LEAST} aria-valuemax=${Math.round(most())} aria-valuenow=${width}
-    title="Drag to make the panel wider; a double click takes its first width" onKeyDown=${key} onPointerDown=${grab} onPointerMove=${drag} onDblClick=${() => put(USUAL)}></div>`;
+  return html`<div class="edge" role="separator" tabindex="0" aria-orientation="vertical" aria-label=${say("width_of_the_panel")} aria-valuemin=${LEAST} aria-valuemax=${Math.round(most())} aria-valuenow=${width}
+    title=${say("drag_to_make_the_panel")} onKeyDown=${key} onPointerDown=${grab} onPointerMove=${drag} onDblClick=${() => put(USUAL)}></div>`;
 }

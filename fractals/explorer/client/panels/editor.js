@@ -2,14 +2,15 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Segments, Slider, TextField, Toggle } from "../ui.js";
+import { say } from "../words.js";
 import { gradient, tableOf } from "./colors.js";
 import { hexOf, hexOfParts, mixed, moved, partsOf, reversed } from "./stops.js";
 
 const MOST_STOPS = 64; // that the strip can show apart
 const PARTS = /** @type {[string, number][]} */ ([
-  ["Lightness", 1],
-  ["Chroma", 0.37],
-  ["Hue", 360],
+  [say("lightness"), 1],
+  [say("chroma"), 0.37],
+  [say("hue"), 360],
 ]); // of a color in OKLCH, and the most of each
 /** @type {Record<string, number>} */
 const KEYS = {
@@ -21,22 +22,26 @@ const KEYS = {
   PageUp: 0.1,
 };
 
-let rail = /** @type {any} */ (null); // the element of the strip
+let rail = /** @type {HTMLElement|null} */ (null); // the element of the strip
 const own = observe({ picked: 0, tuned: /** @type {number[]} */ ([0, 0, 0]), dragged: false }); // `tuned`: of a gray's text the hue is lost, so it is kept
 
-/** @param {{palette: string|Table, catalog: Table, put: (table: Table, live: boolean) => void}} options */
+/** @param {{palette: Palette, catalog: Received.Catalog, put: (table: StopTable, live: boolean) => void}} options */
 export function Editor({ palette, catalog, put }) {
   const table = tableOf(palette, catalog),
     { stops } = table,
     picked = Math.min(own.picked, stops.length - 1);
   const shade = hexOf(stops[picked][1]),
     parts = partsOf(shade, own.tuned);
-  const at = (/** @type {Table} */ { clientX }) => {
-    const { left, width } = rail.getBoundingClientRect();
+  const at = (/** @type {MouseEvent} */ { clientX }) => {
+    const { left, width } = /** @type {HTMLElement} */ (rail).getBoundingClientRect();
     return Math.min(1, Math.max(0, (clientX - left) / width));
   };
   const focus = (/** @type {number} */ index) =>
-    requestAnimationFrame(() => rail?.querySelectorAll(".stop")[index]?.focus());
+    requestAnimationFrame(() =>
+      /** @type {NodeListOf<HTMLElement>|undefined} */ (rail?.querySelectorAll(".stop"))?.[
+        index
+      ]?.focus(),
+    );
   const place = (/** @type {number} */ where, live = false) => {
     const [now, index] = moved(table, picked, where);
     own.picked = index;
@@ -47,15 +52,13 @@ export function Editor({ palette, catalog, put }) {
     put(
       {
         ...table,
-        stops: stops.map((/** @type {any} */ stop, /** @type {number} */ k) =>
-          k === picked ? [stop[0], hex] : stop,
-        ),
+        stops: stops.map((stop, k) => (k === picked ? [stop[0], hex] : stop)),
       },
       live,
     );
   const tune = (
     /** @type {number} */ index,
-    /** @type {any} */ value,
+    /** @type {number} */ value,
     /** @type {boolean} */ live,
   ) => {
     own.tuned = parts.with(index, value);
@@ -80,21 +83,24 @@ export function Editor({ palette, catalog, put }) {
   const ramp = (/** @type {number} */ index, /** @type {number} */ most) =>
     `linear-gradient(to right, ${Array.from({ length: 13 }, (_, k) => hexOfParts(parts.with(index, (most * k) / 12))).join(", ")})`;
   const typed = (/** @type {string} */ text) => hexOf(text) && recolor(hexOf(text));
-  const key = (/** @type {any} */ event) => {
+  const key = (/** @type {KeyboardEvent} */ event) => {
     if (KEYS[event.key]) focus(place(stops[picked][0] + KEYS[event.key]));
     else if (event.key === "Delete" || event.key === "Backspace") remove();
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
-  const grab = (/** @type {any} */ event) => {
-    if (!event.target.matches(".stop")) return;
-    own.picked = [...event.currentTarget.children].indexOf(event.target);
-    event.currentTarget.setPointerCapture(event.pointerId);
+  const grab = (/** @type {PointerEvent} */ event) => {
+    const target = /** @type {Element} */ (event.target),
+      strip = /** @type {HTMLElement} */ (event.currentTarget);
+    if (!target.matches(".stop")) return;
+    own.picked = [...strip.children].indexOf(target);
+    strip.setPointerCapture(event.pointerId);
     own.dragged = false;
   };
-  const drag = (/** @type {any} */ event) => {
-    if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
+  const drag = (/** @type {PointerEvent} */ event) => {
+    const strip = /** @type {HTMLElement} */ (event.currentTarget);
+    if (!strip.hasPointerCapture(event.pointerId)) return;
     own.dragged = true;
     place(at(event), true);
   };
@@ -104,36 +110,36 @@ export function Editor({ palette, catalog, put }) {
     focus(picked);
   };
   return html`<div class="stack editor">
-    <div class="rail" ref=${(/** @type {any} */ made) => {
+    <div class="rail" ref=${(/** @type {HTMLElement|null} */ made) => {
       rail = made;
     }}>
-      <div class="strip track" title="Double-click to add a stop" style=${{ background: gradient(table, catalog) }} onDblClick=${(/** @type {Event} */ event) => add(at(event))}></div>
-      <div class="stops" role="group" aria-label="Stops" onPointerDown=${grab} onPointerMove=${drag} onLostPointerCapture=${drop}>${stops.map(
-        (/** @type {any[]} */ [where, color], /** @type {number} */ index) => html`
-        <button key=${index} type="button" class=${`stop${index === picked ? " picked" : ""}`} role="slider" aria-label=${`Stop ${index + 1} of ${stops.length}`} aria-valuemin="0" aria-valuemax="100"
+      <div class="strip track" title=${say("double_click_to_add_a")} style=${{ background: gradient(table, catalog) }} onDblClick=${(/** @type {MouseEvent} */ event) => add(at(event))}></div>
+      <div class="stops" role="group" aria-label=${say("stops")} onPointerDown=${grab} onPointerMove=${drag} onLostPointerCapture=${drop}>${stops.map(
+        ([where, color], index) => html`
+        <button key=${index} type="button" class=${`stop${index === picked ? " picked" : ""}`} role="slider" aria-label=${say("stop_of", { value: index + 1, count: stops.length })} aria-valuemin="0" aria-valuemax="100"
           aria-valuenow=${Math.round(100 * where)} aria-valuetext=${`${(100 * where).toFixed(1)} %, ${color}`} style=${{ left: `${100 * where}%`, "--color": color }}
           onFocus=${() => {
             own.picked = index;
           }} onKeyDown=${key} />`,
       )}</div></div>
     <div class="line">
-      <input type="color" aria-label="Color of the stop" value=${shade} onInput=${(/** @type {Table} */ { target }) => recolor(target.value, true)} onChange=${(/** @type {Table} */ { target }) => recolor(target.value)} />
-      <${TextField} class="hex" aria-label="Color as text" value=${shade} put=${typed} /><span class="grow"></span>
-      <${Button} label="Add a stop" symbol="plus" bare kind="quiet" onClick=${() => add((stops[picked][0] + (stops[picked + 1]?.[0] ?? 1)) / 2)} />
-      <${Button} label="Remove the stop" symbol="trash" bare kind="quiet" onClick=${remove} />
-      <${Button} label="Reverse" symbol="swap" bare kind="quiet" onClick=${() => put(reversed(table), false)} /></div>
+      <input type="color" aria-label=${say("color_of_the_stop")} value=${shade} onInput=${(/** @type {FieldEvent} */ { target }) => recolor(target.value, true)} onChange=${(/** @type {FieldEvent} */ { target }) => recolor(target.value)} />
+      <${TextField} class="hex" aria-label=${say("color_as_text")} value=${shade} put=${typed} /><span class="grow"></span>
+      <${Button} label=${say("add_a_stop")} symbol="plus" bare kind="quiet" onClick=${() => add((stops[picked][0] + (stops[picked + 1]?.[0] ?? 1)) / 2)} />
+      <${Button} label=${say("remove_the_stop")} symbol="trash" bare kind="quiet" onClick=${remove} />
+      <${Button} label=${say("reverse")} symbol="swap" bare kind="quiet" onClick=${() => put(reversed(table), false)} /></div>
     ${PARTS.map(
       (
         [label, most],
         index,
       ) => html`<${Slider} key=${label} label=${label} value=${parts[index]} least=${0} most=${most} track=${ramp(index, most)}
-      live=${(/** @type {any} */ value) => tune(index, value, true)} put=${(/** @type {any} */ value) => tune(index, value, false)} />`,
+      live=${(/** @type {number} */ value) => tune(index, value, true)} put=${(/** @type {number} */ value) => tune(index, value, false)} />`,
     )}
-    <${Toggle} label="The last color leads back to the first" value=${table.cyclic} put=${(/** @type {boolean} */ cyclic) => put({ ...table, cyclic }, false)} />
-    <div class="row"><span class="row-head">Mix colors in</span>
-      <${Segments} label="Mix colors in" choices=${[
+    <${Toggle} label=${say("the_last_color_leads_back")} value=${table.cyclic} put=${(/** @type {boolean} */ cyclic) => put({ ...table, cyclic }, false)} />
+    <div class="row"><span class="row-head">${say("mix_colors_in")}</span>
+      <${Segments} label=${say("mix_colors_in")} choices=${[
         ["oklab", "OKLab"],
         ["oklch", "OKLCH"],
         ["srgb", "sRGB"],
-      ]} value=${table.space ?? "oklab"} put=${(/** @type {Table} */ space) => put({ ...table, space }, false)} /></div></div>`;
+      ]} value=${table.space ?? "oklab"} put=${(/** @type {string} */ space) => put({ ...table, space }, false)} /></div></div>`;
 }

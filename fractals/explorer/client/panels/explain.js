@@ -4,6 +4,7 @@ import { commands } from "../keys.js";
 import { REPOSITORY } from "../offer.js";
 import { observe } from "../state.js";
 import { Button, touched } from "../ui.js";
+import { keyOf, say } from "../words.js";
 
 const CONTROLS = "button, input, select, textarea, summary, a, [role=slider]",
   FIELDS = ":is(input, select, textarea)";
@@ -21,17 +22,17 @@ const PAGES = {
 };
 /** What the panels are for. @type {Record<string, string>} */
 const ABOUT = {
-  gallery: "Scenes to begin with",
-  color: "Palette, coloring, layers and light",
-  formula: "What is iterated: a formula of the list, or your own",
-  find: "Minibrots, spirals and beautiful places in the view",
-  surprise: "Twelve scenes that are like this one",
-  inspect: "Numbers of a point and of the picture, also to type",
-  bookmark: "Places that you keep",
-  share: "This scene as a link, as text, and for other programs",
-  export: "The picture as a file, at any size",
-  film: "A film of what you see",
-  help: "All keys and gestures, and lessons",
+  gallery: say("scenes_to_begin_with"),
+  color: say("palette_coloring_layers_and_light"),
+  formula: say("what_is_iterated_a_formula"),
+  find: say("minibrots_spirals_and_beautiful_places"),
+  surprise: say("twelve_scenes_that_are_like"),
+  inspect: say("numbers_of_a_point_and"),
+  bookmark: say("places_that_you_keep"),
+  share: say("this_scene_as_a_link"),
+  export: say("the_picture_as_a_file"),
+  film: say("a_film_of_what_you"),
+  help: say("all_keys_and_gestures_and"),
 };
 /** Tables of a scene in which a label is looked for, by panel. @type {Record<string, string[]>} */
 const TABLES = {
@@ -51,23 +52,23 @@ const OTHERS = [
   "Scatter",
   "View",
 ];
-/** Keys of a scene whose fields have other labels. @type {Record<string, string>} */
+/** Keys of a scene whose fields have other labels, by the keys of these words. @type {Record<string, string>} */
 const KEY_OF = {
-  "draw where": "mask",
-  "inside color": "inside",
-  "frames a second": "fps",
-  "picture width": "width",
-  "rotation in degrees": "rotation",
-  "center, real part": "center",
-  "center, imaginary part": "center",
-  "width in pixels": "size",
-  "height in pixels": "size",
-  "width of the film in pixels": "size",
-  "height of the film in pixels": "size",
-  "looks at": "target",
-  "samples a pixel": "supersampling",
-  "change over time": "tracks",
-  "the value comes here": "ease",
+  draw_where: "mask",
+  inside_color: "inside",
+  frames_a_second: "fps",
+  picture_width: "width",
+  rotation_in_degrees: "rotation",
+  center_real_part: "center",
+  center_imaginary_part: "center",
+  width_in_pixels: "size",
+  height_in_pixels: "size",
+  width_of_the_film_in_pixels: "size",
+  height_of_the_film_in_pixels: "size",
+  looks_at: "target",
+  samples_a_pixel: "supersampling",
+  change_over_time: "tracks",
+  the_value_comes_here: "ease",
   size: "sun_size",
   power: "sun_power",
 };
@@ -77,18 +78,18 @@ const DESCRIBED = "explained"; // the id of the text for screen readers
 const nameOf = (control) =>
   (
     control.getAttribute("aria-label") ||
-    /** @type {Table} */ (control).labels?.[0]?.querySelector(":scope > span")?.textContent ||
-    /** @type {Table} */ (control).labels?.[0]?.textContent ||
+    /** @type {HTMLInputElement} */ (control).labels?.[0]?.querySelector(":scope > span")
+      ?.textContent ||
+    /** @type {HTMLInputElement} */ (control).labels?.[0]?.textContent ||
     control.textContent ||
     ""
   ).trim();
 
-/** Return the meaning of the key of a scene that a label names. @param {Table} schema @param {string} panel @param {string} label */
+/** Return the meaning of the key of a scene that a label names. @param {SceneSchema} schema @param {string} panel @param {string} label */
 export function keyMeaning(schema, panel, label) {
-  const plain = label.toLowerCase(),
-    key =
-      KEY_OF[plain] ??
-      (plain.startsWith("the film comes to") ? "ease" : plain.replaceAll(" ", "_"));
+  const word = keyOf(label) ?? label.toLowerCase().replaceAll(" ", "_"),
+    comes = label.startsWith(say("the_film_comes_to", { title: "" })),
+    key = KEY_OF[word] ?? (comes ? "ease" : word);
   const found = [...(TABLES[panel] ?? []), ...OTHERS]
     .map((table) => schema.$defs[table]?.properties[key])
     .find((each) => each?.description);
@@ -96,7 +97,7 @@ export function keyMeaning(schema, panel, label) {
 }
 
 /** Return what a control does: its name, its meaning, and a page of the documentation.
- * @param {Element} control @param {Table} catalog @param {string} panel that is open */
+ * @param {Element} control @param {Received.Catalog} catalog @param {string} panel that is open */
 export function explained(control, catalog, panel) {
   const name = nameOf(control),
     at = control.closest(".panel") ? panel : "",
@@ -176,14 +177,12 @@ export function explainTool(/** @type {Context} */ { explorer, ui }) {
   function View() {
     if (!own.on) return null;
     const {
-      name = "Help",
-      text = touched()
-        ? "Tap a control, and it is explained here."
-        : "Point at a control, or go to it with Tab, and it is explained here.",
+      name = say("help"),
+      text = touched() ? say("tap_a_control_and_it") : say("point_at_a_control_or"),
       link = `${DOCS}how-to/explore-in-a-browser.md`,
     } = own.told ?? {};
-    return html`<div class="explain glass" role="status"><div class="line"><strong class="grow">${name}</strong><${Button} label="End the help" symbol="close" bare kind="quiet" onClick=${toggle} /></div>
-      ${text && html`<p>${text}</p>`}<a href=${link} target="_blank" rel="noreferrer">Read more in the documentation</a></div>`;
+    return html`<div class="explain glass" role="status"><div class="line"><strong class="grow">${name}</strong><${Button} label=${say("end_the_help")} symbol="close" bare kind="quiet" onClick=${toggle} /></div>
+      ${text && html`<p>${text}</p>`}<a href=${link} target="_blank" rel="noreferrer">${say("read_more_in_the_documentation")}</a></div>`;
   }
   return { View, toggle, end: () => own.on && toggle(), on: () => own.on };
 }

@@ -2,21 +2,25 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Row, Section, Select, TextField } from "../ui.js";
+import { say } from "../words.js";
 
 const MANY = 12; // things, beyond which a field searches them
 
 /** Send a file to the server. `entry`: one of many things in it, and words that set what this one asks for, such as
  * "p1=2" @param {File} file
- * @returns {Promise<Table>} what it holds: `scene` and what it has `asked` for, `palette`, or `entries` to choose from */
+ * @returns {Promise<Received.Uploaded>} what it holds: `scene` and what it has `asked` for, `palette`, or `entries` to choose from */
 export async function sent(file, entry = "") {
   const answer = await fetch(`/upload?${new URLSearchParams({ name: file.name, entry })}`, {
     method: "POST",
     body: file,
   });
   const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error ?? `The server answered ${answer.status}`);
+  if (!answer.ok)
+    throw new Error(told.error ?? say("the_server_answered", { status: answer.status }));
   return told;
 }
+
+/** @typedef {NonNullable<Received.Uploaded["asked"]>[number]} AskedOf */
 
 export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, close }) {
   const own = observe({
@@ -24,14 +28,14 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
     entries: /** @type {string[][]} */ ([]),
     wanted: "",
     chosen: "",
-    asked: /** @type {any[][]} */ ([]),
+    asked: /** @type {AskedOf[]} */ ([]),
   });
 
   /** Open what a file holds, or the panel where it holds many things, or asks for some.
-   * @param {File} file @param {string} [entry] @param {any[][]} [given] what it has asked for, with other values */
+   * @param {File} file @param {string} [entry] @param {AskedOf[]} [given] what it has asked for, with other values */
   async function take(file, entry = "", given = []) {
     try {
-      const words = given.map(([name, value]) => `${name}=${value.replace(/\s/g, "")}`);
+      const words = given.map(([name, value]) => `${name}=${String(value).replace(/\s/g, "")}`);
       const {
         entries,
         scene,
@@ -46,22 +50,17 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
         return;
       }
       if (scene) explorer.open({ scene });
-      else explorer.paint({ ...explorer.scene.color, palette });
+      else explorer.paint({ ...explorer.scene.color, palette: palette ?? "auto" });
       if (!entry) Object.assign(own, { file: asked.length ? file : null, entries: [] }); // no more of a file before
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
       else if (!entry && ui.open === "file") close();
       if (unused) notify(unused);
-      if (lost?.length) notify(`Settings without an equivalent: ${lost.join("; ")}`);
-    } catch (/** @type {any} */ error) {
+      if (lost?.length) notify(say("settings_without_an_equivalent", { list: lost.join("; ") }));
+    } catch (error) {
       const unsent = error instanceof TypeError; // of `fetch`, which says no more
       if (file.type.startsWith("image/") && !unsent && (await photo(file))) return;
-      notify(
-        unsent
-          ? `${file.name} was not sent: it is a folder, or the server does not answer`
-          : error.message,
-        "error",
-      );
+      notify(unsent ? say("was_not_sent_it_is", { name: file.name }) : error.message, "error");
     }
   }
 
@@ -73,8 +72,8 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
     if (palette) explorer.paint({ ...explorer.scene.color, palette });
     notify(
       palette
-        ? `The palette has the colors of ${file.name}.`
-        : `${file.name}: the browser can't read this picture`,
+        ? say("the_palette_has_the_colors", { name: file.name })
+        : say("the_browser_cant_read_this", { name: file.name }),
       palette ? "info" : "error",
     );
     return Boolean(palette);
@@ -86,38 +85,37 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
       take(
         file,
         own.chosen,
-        own.asked.map(([name, value]) => [name, name === changed ? text : value]),
+        own.asked.map(([name, value, ...rest]) => [name, name === changed ? text : value, ...rest]),
       );
-    return html`<${Section} title="The formula asks for">
+    return html`<${Section} title=${say("the_formula_asks_for")}>
       ${own.asked.map(([name, value, choices, title]) =>
         choices.length
-          ? html`<${Select} key=${name} label=${title || name} choices=${choices.map((/** @type {string} */ each) => [each, each])} value=${value} put=${put(name)} />`
-          : html`<${Row} key=${name} label=${title || name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${put(name)} />`} />`,
+          ? html`<${Select} key=${name} label=${title || name} choices=${choices.map((each) => [each, each])} value=${value} put=${put(name)} />`
+          : html`<${Row} key=${name} label=${title || name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${String(value)} put=${put(name)} />`} />`,
       )}
-      <p class="hint">A number, such as 0.5, or two for a complex one: 0.5,-1.</p><//>`;
+      <p class="hint">${say("a_number_such_as_0")}</p><//>`;
   }
 
   function View() {
     const { file, entries, wanted, chosen, asked } = own,
       words = wanted.toLowerCase().split(/\s+/);
-    if (!file)
-      return html`<p class="hint">Drop a file with many scenes, formulas or palettes, and choose one here.</p>`;
+    if (!file) return html`<p class="hint">${say("drop_a_file_with_many")}</p>`;
     const fits = entries.filter(([name]) =>
       words.every((word) => name.toLowerCase().includes(word)),
     );
     return html`<div>${asked.length > 0 && html`<${Asked} file=${file} />`}
-      ${entries.length > 0 && html`<p class="hint">${file.name} holds ${entries.length}. Choose one.</p>`}
+      ${entries.length > 0 && html`<p class="hint">${say("holds_choose_one", { name: file.name, count: entries.length })}</p>`}
       ${
         entries.length > MANY &&
-        html`<input type="search" placeholder="Search" aria-label="Search the file" value=${wanted} onInput=${(
-          /** @type {Table} */ { target },
+        html`<input type="search" placeholder=${say("search")} aria-label=${say("search_the_file")} value=${wanted} onInput=${(
+          /** @type {FieldEvent} */ { target },
         ) => {
           own.wanted = target.value;
         }} />`
       }
       ${
         entries.length > 0 &&
-        html`<ul class="entries" aria-label="In the file">${fits.map(
+        html`<ul class="entries" aria-label=${say("in_the_file")}>${fits.map(
           ([
             name,
             about,

@@ -18,6 +18,7 @@ import {
   Thumbnail,
   Toggle,
 } from "../ui.js";
+import { say } from "../words.js";
 import { inWords, numberField } from "../written.js";
 import { decimal } from "./scale.js";
 import { Author, byWorkers, KEPT } from "./share.js";
@@ -27,26 +28,29 @@ import { choicesOf, tracksOf } from "./tracks.js";
 const REST_MS = 300; // after the last change, before the server is asked
 const SETTLED_MS = 3000; // of frames, before the time left is told
 const KINDS = [
-  ["dive", "Whole set"],
-  ["onward", "From here"],
-  ["places", "Places"],
+  ["dive", say("whole_set")],
+  ["onward", say("from_here")],
+  ["places", say("places")],
 ];
 /** @type {Record<string, string>} */
 const HINTS = {
-  dive: "Begins with the whole set and ends with what is shown now.",
-  onward: "Begins with what is shown now and goes on into the middle of the picture.",
-  places: "Goes through these places in their order, in the colors that are shown now.",
+  dive: say("begins_with_the_whole_set"),
+  onward: say("begins_with_what_is_shown"),
+  places: say("goes_through_these_places_in"),
 };
 /** @type {Record<string, string[]>} */
-const ENDS = { dive: ["the whole set", "what is shown"], onward: ["what is shown", "the end"] };
+const ENDS = {
+  dive: [say("the_whole_set"), say("what_is_shown")],
+  onward: [say("what_is_shown"), say("the_end")],
+};
 /** @type {[string, number, number][]} */
 const SIZES = [
-  ["Small", 640, 360],
+  [say("small"), 640, 360],
   ["HD", 1280, 720],
-  ["Full HD", 1920, 1080],
+  [say("full_hd"), 1920, 1080],
   ["4K", 3840, 2160],
-  ["Square", 1080, 1080],
-  ["Phone", 1080, 1920],
+  [say("square"), 1080, 1080],
+  [say("phone"), 1080, 1920],
 ];
 const FORMATS = [
   ["mp4", "MP4"],
@@ -64,7 +68,8 @@ const SMALL = 128; // pixels of the width of a place's picture
 const STORED = "fractals.film"; // what a page that is loaded again goes on with
 const MOST = 60; // places
 
-/** Return what a page before this one has left. @returns {Table} */
+/** Return what a page before this one has left.
+ * @returns {{name?: string, places?: FilmPlace[], times?: number[]|null, tracks?: import("./tracks.js").Track[], ease?: EaseName}} */
 function stored() {
   try {
     return JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
@@ -81,8 +86,7 @@ export function resumeFilm(/** @type {Context} */ { open }) {
 export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false)
     return {
-      View: () =>
-        html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>`,
+      View: () => html`<p class="hint">${say("this_server_makes_no_films")}</p>`,
     };
   const { name = "", places = [], times = null, tracks = [], ease = "soft" } = stored();
   const own = observe({
@@ -101,15 +105,15 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     fps: "30",
     format: "mp4",
     keep: false,
-    sound: /** @type {Table|null} */ (null),
+    sound: /** @type {{id: string, name: string}|null} */ (null),
     forecast: "",
     length: 10,
     leftOut: /** @type {number[]} */ ([]),
     told: /** @type {Told|null} */ (null),
-    film: /** @type {Table|null} */ (null),
+    film: /** @type {(Received.Exported & {preview: boolean})|null} */ (null),
     name,
   });
-  let job = /** @type {Table|null} */ (null),
+  let job = /** @type {Job|null} */ (null),
     count = places.length;
   effect(() => {
     const kept = JSON.stringify({
@@ -138,11 +142,8 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     ),
     what: /** @type {Sent.FilmMessage["what"]} */ (own.what),
     octaves: Math.log2(own.factor),
-    places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [],
-    eases:
-      own.what === "places"
-        ? own.places.map((/** @type {Table} */ { ease = "soft" }) => ease)
-        : [own.ease],
+    places: own.what === "places" ? own.places.map(({ link }) => link) : [],
+    eases: own.what === "places" ? own.places.map(({ ease = "soft" }) => ease) : [own.ease],
     backwards: own.backwards,
     seconds: own.seconds,
     times: own.what === "places" ? own.times : null,
@@ -161,11 +162,11 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   async function estimate(/** @type {Asked<Sent.FilmMessage>} */ asked) {
     const told = await explorer
       .request({ ...asked, forecast: true })
-      .catch((/** @type {Error} */ error) => /** @type {Table} */ ({ error }));
+      .catch((/** @type {Error} */ error) => error);
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
-    if (told.error)
+    if (told instanceof Error)
       return void Object.assign(own, {
-        forecast: inWords(told.error.message),
+        forecast: inWords(told.message),
         leftOut: [],
         known: [],
         ready: false,
@@ -177,48 +178,56 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       known,
       depths,
       ready: true,
-      forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.${byWorkers(workers)}`,
+      forecast: say("frames_in_about_a_file", {
+        frames: frames ?? 0,
+        duration: duration(seconds),
+        bytes: bytes(told.bytes ?? 0),
+        byWorkers: byWorkers(workers),
+      }),
     });
   }
 
   /** Follow the messages of a film to its end. */
   async function follow(
     /** @type {Asked<Sent.FilmMessage|Sent.Follow>} */ asked,
-    /** @type {any} */ preview,
+    /** @type {boolean} */ preview,
   ) {
     let begun = /** @type {{done: number, now: number}|null} */ (null);
     Object.assign(own, {
-      told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview },
+      told: { share: null, text: own.name ? say("looking_for_the_film") : say("starting") },
     });
-    const mine = (job = explorer.job(asked, (/** @type {Table} */ { t, name, done, of }) => {
-      if (t === "started") {
-        own.name = name;
-        own.told = { share: null, text: "Preparing", preview };
+    const mine = (job = explorer.job(asked, (heard) => {
+      if (heard.t === "started") {
+        own.name = heard.name;
+        own.told = { share: null, text: say("preparing") };
       }
-      if (t !== "progress") return;
+      if (heard.t !== "progress") return;
+      const { done, of } = heard;
       const now = performance.now();
       const first = (begun ??= { done, now });
       const left =
         now - first.now > SETTLED_MS && done > first.done
-          ? `, about ${duration(((of - done) * (now - first.now)) / 1000 / (done - first.done))} left`
+          ? say("about_left", {
+              duration: duration(((of - done) * (now - first.now)) / 1000 / (done - first.done)),
+            })
           : "";
-      own.told = { share: done / of, text: `Frame ${done} of ${of}${left}`, preview };
+      own.told = { share: done / of, text: say("frame_of", { done, of, left }) };
     }));
     try {
       own.film = { ...(await mine.done), preview };
       own.name = "";
       if (ui.open !== "film")
-        notify("The film is ready.", "info", { action: ["Show it", () => open("film")] });
+        notify(say("the_film_is_ready"), "info", { action: [say("show_it"), () => open("film")] });
     } catch (error) {
       if (explorer.connected) own.name = ""; // else it is looked for again
-      if (error.cancelled) notify("The film was cancelled.");
+      if (error.cancelled) notify(say("the_film_was_cancelled"));
       else if (explorer.connected) notify(error.message, "error");
     } finally {
       job = null;
       own.told = null;
     }
   }
-  const make = (/** @type {any} */ preview) => {
+  const make = (/** @type {boolean} */ preview) => {
     if (job) return;
     own.film = null;
     follow({ ...message(), preview, keep: own.keep }, preview);
@@ -229,7 +238,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       untracked(() => job || follow({ t: "follow", name: own.name }, false));
   });
 
-  const change = (/** @type {Table[]} */ places) =>
+  const change = (/** @type {FilmPlace[]} */ places) =>
     Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
   /** The keys of the timeline: places that are not left out, or both ends. */
   const keys = () => {
@@ -241,10 +250,10 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
         ease: own.ease,
       }));
     const shown = own.places
-      .map((/** @type {Table} */ place, /** @type {number} */ index) => ({ ...place, index }))
-      .filter((/** @type {Table} */ { index }) => !own.leftOut.includes(index));
+      .map((place, index) => ({ ...place, index }))
+      .filter(({ index }) => !own.leftOut.includes(index));
     return shown.length === own.known.length
-      ? shown.map((/** @type {Table} */ { title, index, ease }, /** @type {number} */ k) => ({
+      ? shown.map(({ title, index, ease }, k) => ({
           title,
           index,
           ease,
@@ -254,22 +263,18 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   };
   const retime = (/** @type {number[]} */ times) => {
     if (own.what !== "places") return lengthen(times[1]);
-    const at = new Map(
-      keys().map((/** @type {Table} */ { index }, /** @type {number} */ k) => [index, times[k]]),
-    );
+    const at = new Map(keys().map(({ index }, k) => [index, times[k]]));
     Object.assign(own, {
       seconds: null,
-      times: own.places.map(
-        (/** @type {any} */ _, /** @type {number} */ index) => at.get(index) ?? 0,
-      ),
+      times: own.places.map((_, index) => at.get(index) ?? 0),
     });
   };
-  const easeTo = (/** @type {number} */ which, /** @type {string} */ ease) => {
+  const easeTo = (/** @type {number} */ which, /** @type {EaseName} */ ease) => {
     const { index } = keys()[which];
     if (own.what === "places") own.places = own.places.with(index, { ...own.places[index], ease });
     else own.ease = ease;
   };
-  const lengthen = (/** @type {any} */ wish) => {
+  const lengthen = (/** @type {number} */ wish) => {
     const seconds = Math.max(0.2, Math.min(1800, wish)),
       end = keys().at(-1)?.at;
     if (own.times && end)
@@ -283,7 +288,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
         ...own.places,
         {
           id: ++count,
-          title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`,
+          title: explorer.scene.title || say("zoom_at", { zoom: decimal(explorer.placed.zoom) }),
           link,
           still: explorer.still(SMALL).toDataURL("image/jpeg", 0.8),
         },
@@ -295,12 +300,12 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   async function addBookmarks() {
     try {
       const { items } = await explorer.request({ t: "bookmarks" });
-      if (!items.length) notify("There are no bookmarks yet.");
+      if (!items.length) notify(say("there_are_no_bookmarks_yet"));
       change([
         ...own.places,
-        ...items.reverse().map((/** @type {Table} */ { title, link, thumbnail }) => ({
+        ...items.reverse().map(({ title, link, thumbnail }) => ({
           id: ++count,
-          title: title || "Untitled",
+          title: title || say("untitled"),
           link,
           thumbnail,
         })),
@@ -321,7 +326,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     } catch (error) {
       notify(
         error instanceof TypeError
-          ? `${file.name} was not sent: the server does not answer`
+          ? say("was_not_sent_the_server", { name: file.name })
           : error.message,
         "error",
       );
@@ -342,36 +347,36 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       return to;
     };
     return html`<div class="stack">
-      <ol class="places" aria-label="Places of the film">${own.places.map(
+      <ol class="places" aria-label=${say("places_of_the_film")}>${own.places.map(
         (
-          /** @type {Table} */ place,
-          /** @type {number} */ index,
+          place,
+          index,
         ) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
         <${Handle} title=${place.title} index=${index} move=${move} />
-        ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
-        <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> of another formula: left out</span>`}</span>
-        <${Button} label=${`Remove ${place.title}`} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`,
+        ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail ?? ""} />`}
+        <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> ${say("of_another_formula_left_out")}</span>`}</span>
+        <${Button} label=${say("remove_name", { name: place.title })} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`,
       )}</ol>
-      ${own.places.length < 2 && html`<p class="hint">Go to a place and add it; two or more make a film.</p>`}
-      <div class="line"><${Button} label="Add this place" symbol="plus" kind="grow" onClick=${addThis} />
-        ${explorer.welcome?.bookmarks && html`<${Button} label="Add bookmarks" kind="quiet" onClick=${addBookmarks} />`}</div></div>`;
+      ${own.places.length < 2 && html`<p class="hint">${say("go_to_a_place_and")}</p>`}
+      <div class="line"><${Button} label=${say("add_this_place")} symbol="plus" kind="grow" onClick=${addThis} />
+        ${explorer.welcome?.bookmarks && html`<${Button} label=${say("add_bookmarks")} kind="quiet" onClick=${addBookmarks} />`}</div></div>`;
   }
 
   function Made() {
     const { film } = own;
     if (!film) return null;
     const moving = film.url.endsWith(".webp")
-      ? html`<img class="film" src=${film.url} alt="The film" ref=${seen} />`
-      : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label="The film" ref=${seen}></video>`;
+      ? html`<img class="film" src=${film.url} alt=${say("the_film")} ref=${seen} />`
+      : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label=${say("the_film")} ref=${seen}></video>`;
     return html`${moving}
-      ${film.flashes && html`<p class="hint strong">A part flashes more than three times a second, which can cause seizures: choose more seconds, or a lower density.</p>`}
-      ${film.notes.map((/** @type {string} */ note) => html`<p key=${note} class="hint">${note}</p>`)}
+      ${film.flashes && html`<p class="hint strong">${say("a_part_flashes_more_than")}</p>`}
+      ${film.notes?.map((note) => html`<p key=${note} class="hint">${note}</p>`)}
       ${
         film.preview
-          ? html`<p class="hint">A preview: a quarter of the size, with fewer samples.</p>`
-          : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focused}>Download (${bytes(film.bytes)})</a>
-          <p class="hint">${film.frames} frames, made in ${duration(film.seconds)}. The server keeps the file for 10 minutes. “fractals film film.toml” makes the same one elsewhere.</p>
-          <${Button} label="Save film.toml" kind="quiet" onClick=${() => download("film.toml", film.toml)} />`
+          ? html`<p class="hint">${say("a_preview_a_quarter_of")}</p>`
+          : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focused}>${say("download", { bytes: bytes(film.bytes) })}</a>
+          <p class="hint">${say("frames_made_in_the_server", { frames: film.frames ?? 0, duration: duration(film.seconds) })}</p>
+          <${Button} label=${say("save_film_toml")} kind="quiet" onClick=${() => download("film.toml", film.toml ?? "")} />`
       }`;
   }
 
@@ -384,68 +389,68 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     });
     const busy = Boolean(own.told);
     return html`<div class="stack">
-      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(/** @type {any} */ what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
+      <${Segments} label=${say("from_where_to_where")} choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
       <p class="hint">${HINTS[own.what]}</p>
-      ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(/** @type {number} */ factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
+      ${own.what === "onward" && html`<${Slider} label=${say("zoom_in")} hint=${say("times")} value=${own.factor} least=${2} most=${1e12} log put=${(/** @type {number} */ factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
       ${
         own.ready &&
         html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} depths=${own.depths} put=${retime} ease=${easeTo} tracks=${own.tracks} choices=${choices()} putTracks=${(
-          /** @type {any} */ tracks,
+          tracks,
         ) => {
           own.tracks = tracks;
         }} />`
       }
-      <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
-      <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(
+      <${Slider} label=${say("seconds")} value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
+      <div class="chips" role="group" aria-label=${say("sizes_of_the_film")}>${SIZES.map(
         ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => {
           own.size = [w, h];
         }} />`,
       )}</div>
-      <${Section} title="More" name="film" open=${false}>
-        <div class="line"><${Side} name="Width of the film in pixels" index=${0} /><span class="faint">×</span><${Side} name="Height of the film in pixels" index=${1} /><span class="faint">pixels</span></div>
-        <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(
+      <${Section} title=${say("more")} name="film" open=${false}>
+        <div class="line"><${Side} name=${say("width_of_the_film_in_pixels")} index=${0} /><span class="faint">×</span><${Side} name=${say("height_of_the_film_in_pixels")} index=${1} /><span class="faint">${say("pixels")}</span></div>
+        <${Select} label=${say("frames_a_second")} choices=${RATES} value=${own.fps} put=${(
           /** @type {string} */ fps,
         ) => {
           own.fps = fps;
         }} />
-        <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(
+        <div class="row"><span class="row-head">${say("format")}</span><${Segments} label=${say("format_of_the_film")} choices=${FORMATS} value=${own.format} put=${(
           /** @type {string} */ format,
         ) => {
           own.format = format;
         }} />
-          ${own.format === "webp" && html`<p class="hint">Repeats for ever, has no sound, and needs no ffmpeg.</p>`}</div>
+          ${own.format === "webp" && html`<p class="hint">${say("repeats_for_ever_has_no")}</p>`}</div>
         ${
           own.format !== "webp" &&
           html`<div class="line">${
             own.sound
-              ? html`<span class="grow">${own.sound.name}</span><${Button} label="Remove the sound" symbol="close" bare kind="quiet" onClick=${() => {
+              ? html`<span class="grow">${own.sound.name}</span><${Button} label=${say("remove_the_sound")} symbol="close" bare kind="quiet" onClick=${() => {
                   own.sound = null;
                 }} />`
-              : html`<span class="grow">Sound</span><${FileButton} label="Choose a file" accept=${SOUNDS} take=${hear} />`
+              : html`<span class="grow">${say("sound")}</span><${FileButton} label=${say("choose_a_file")} accept=${SOUNDS} take=${hear} />`
           }</div>`
         }
-        <${Toggle} label="Backwards" about="The film runs from its end to its beginning" value=${own.backwards} put=${(
+        <${Toggle} label=${say("backwards")} about=${say("the_film_runs_from_its")} value=${own.backwards} put=${(
           /** @type {boolean} */ backwards,
         ) => {
           own.backwards = backwards;
         }} />
-        <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(
+        <${Toggle} label=${say("go_on_when_this_page")} about=${KEPT} value=${own.keep} put=${(
           /** @type {boolean} */ keep,
         ) => {
           own.keep = keep;
         }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
       <p class="forecast" role="status">${own.forecast}</p>
-      <div class="line actions"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
-        <${Button} label="Make the film" symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy} onClick=${() => make(false)} /></div>
+      <div class="line actions"><${Button} label=${say("preview")} disabled=${busy} onClick=${() => make(true)} />
+        <${Button} label=${say("make_the_film")} symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy} onClick=${() => make(false)} /></div>
       ${busy && html`<div ref=${seen}><${Progress} told=${own.told} cancel=${() => job?.cancel()} /></div>`}
       <div class="stack" aria-live="polite"><${Made} /></div></div>`;
   }
   return {
     View,
-    add: (/** @type {Table[]} */ items) => {
+    add: (/** @type {FilmPlace[]} */ items) => {
       own.what = "places";
       return items.length ? change(items) : addBookmarks();
     },
@@ -463,17 +468,15 @@ function Handle(
     move,
   },
 ) {
-  const start = (/** @type {Table} */ { currentTarget, pointerId }) => {
-    const list = currentTarget.closest("ol"),
+  const start = (/** @type {PointerEvent} */ { currentTarget, pointerId }) => {
+    const list = /** @type {Element} */ (currentTarget).closest("ol"),
+      rows = () => /** @type {HTMLElement[]} */ ([...(list?.children ?? [])]),
       middle = (/** @type {HTMLElement} */ row) =>
         row.getBoundingClientRect().top + row.offsetHeight / 2;
     let at = index;
-    const drag = (/** @type {any} */ event) => {
+    const drag = (/** @type {PointerEvent} */ event) => {
       if (event.pointerId === pointerId)
-        at = move(
-          at,
-          [...list.children].filter((row, k) => k !== at && middle(row) < event.clientY).length,
-        );
+        at = move(at, rows().filter((row, k) => k !== at && middle(row) < event.clientY).length);
     };
     const end = () => {
       // on the window: rows that change places lose the pointer
@@ -483,13 +486,13 @@ function Handle(
     addEventListener("pointermove", drag);
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end);
   };
-  const key = (/** @type {any} */ event) => {
+  const key = (/** @type {KeyboardEvent} */ event) => {
     const step = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 })[event.key],
-      button = event.currentTarget;
+      button = /** @type {HTMLElement} */ (event.currentTarget);
     if (!step) return;
     event.preventDefault();
     move(index, index + step);
     requestAnimationFrame(() => button.focus());
   };
-  return html`<button type="button" class="bare quiet handle" aria-label=${`Move ${title}: drag, or press arrow keys`} title="Drag" onKeyDown=${key} onPointerDown=${start}><${Icon} name="grip" /></button>`;
+  return html`<button type="button" class="bare quiet handle" aria-label=${say("move_name_by", { name: title })} title=${say("drag")} onKeyDown=${key} onPointerDown=${start}><${Icon} name="grip" /></button>`;
 }

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Card, Drawn, narrow, Progress, Section, still } from "../ui.js";
+import { number, ofServer, say, words } from "../words.js";
 import { canFly, flyAlong, flyTo } from "./flight.js";
 import { drawSheet } from "./previews.js";
 import { decimal } from "./scale.js";
@@ -14,16 +15,16 @@ const SHARES = [
 ];
 
 export function findPanel(
-  /** @type {Table} */ { explorer, notify, julia, ui, close, autopilot, second },
+  /** @type {Context} */ { explorer, notify, julia, ui, close, autopilot, second },
 ) {
   // Progress, what was found, and small pictures of the views of a solid
   const own = observe({
     told: /** @type {Told|null} */ (null),
-    answer: /** @type {Table|null} */ (null),
-    views: /** @type {Table[]} */ ([]),
+    answer: /** @type {Received.Found|null} */ (null),
+    views: /** @type {(Received.FoundView & {picture: HTMLCanvasElement})[]} */ ([]),
   });
-  let job = /** @type {Table|null} */ (null);
-  let flight = /** @type {Table|null} */ (null);
+  let job = /** @type {Job|null} */ (null);
+  let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null);
   let flights = 0; // so far
 
   function cancel() {
@@ -33,15 +34,17 @@ export function findPanel(
     return busy;
   }
 
-  async function search(/** @type {Table} */ message, /** @type {string} */ title) {
+  async function search(
+    /** @type {Omit<Asked<Sent.Find>, "t">} */ message,
+    /** @type {string} */ title,
+  ) {
     cancel();
     Object.assign(own, { answer: null, told: { share: null, text: title } });
-    const mine = explorer.job(
-      { t: "find", ...message },
-      (/** @type {Table} */ { t, of, done, what }) => {
-        if (t === "progress") own.told = { share: of ? done / of : null, text: what };
-      },
-    );
+    const mine = explorer.job({ t: "find", ...message }, (told) => {
+      if (told.t !== "progress") return;
+      const { of, done, what } = told;
+      own.told = { share: of ? done / of : null, text: words(ofServer(what)) };
+    });
     job = mine;
     try {
       const answer = await mine.done;
@@ -57,17 +60,17 @@ export function findPanel(
   }
 
   /** Fly to what was found, then open it: exact, and upright. */
-  async function fly(/** @type {Table} */ { center, scene, octaves }) {
+  async function fly(/** @type {Received.Found} */ { center, scene, octaves = null }) {
     if (narrow()) close(); // the sheet would cover the minibrot; a touch still ends the flight
     flights += 1;
     const step = `flight ${flights}`;
-    if (center && Number.isFinite(octaves) && canFly(explorer) && !still()) {
+    if (center && octaves !== null && Number.isFinite(octaves) && canFly(explorer) && !still()) {
       flight = flyTo(explorer, {
         center,
         octaves,
         step,
         told: (share) => {
-          own.told = { share, text: "Flying there" };
+          own.told = { share, text: say("flying_there") };
         },
       });
       const arrived = await flight.done;
@@ -80,12 +83,12 @@ export function findPanel(
   /** Search for cameras near the surface of a solid. */
   async function cameras() {
     own.views = [];
-    await search({ what: "interesting" }, "Searching for views");
+    await search({ what: "interesting" }, say("searching_for_views"));
     const views = own.answer?.views ?? [];
     if (!views.length) return;
     const sheet = drawSheet(
       explorer,
-      { scenes: views.map((/** @type {Table} */ { camera }) => ({ camera })), width: 256 },
+      { scenes: views.map(({ camera }) => ({ camera: camera ?? {} })), width: 256 },
       (index, { picture }) => {
         own.views = [...own.views, { ...views[index], picture }];
       },
@@ -93,17 +96,17 @@ export function findPanel(
     sheet.done.catch(() => {});
   }
 
-  /** Fly to a view of a solid. @param {Table} view */
-  async function flyOver({ camera, way }) {
+  /** Fly to a view of a solid. @param {Received.FoundView} view */
+  async function flyOver({ camera, way = [] }) {
     cancel();
     if (narrow()) close();
     flights += 1;
     flight = flyAlong(explorer, {
-      camera,
+      camera: camera ?? {},
       way: still() ? [] : way,
       step: `flight ${flights}`,
       told: (share) => {
-        own.told = { share, text: "Flying there" };
+        own.told = { share, text: say("flying_there") };
       },
     });
     await flight.done;
@@ -111,19 +114,19 @@ export function findPanel(
     own.told = null;
   }
 
-  const nucleus = () => search({ what: "nucleus" }, "Searching for a minibrot");
-  explorer.addEventListener("selection", (/** @type {any} */ event) => {
+  const nucleus = () => search({ what: "nucleus" }, say("searching_for_a_minibrot"));
+  explorer.addEventListener("selection", (event) => {
     if (ui.open !== "find") return;
     event.preventDefault();
-    search({ what: "nucleus", rect: event.detail.rect }, "Searching for a minibrot in the box");
+    search({ what: "nucleus", rect: event.detail.rect }, say("searching_for_a_minibrot_in"));
   });
 
   function Facts() {
-    const { period, size, angle } = own.answer ?? /** @type {Table} */ ({});
+    const { period, size, angle } = own.answer ?? /** @type {Partial<Received.Found>} */ ({});
     const lines = [
-      ["Period", period?.toLocaleString("en")],
-      ["Size, of the whole set", size && decimal(size)],
-      ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`],
+      [say("period"), period && number(period)],
+      [say("size_of_the_whole_set"), size && decimal(size)],
+      [say("turned_by"), typeof angle !== "number" ? null : `${Math.round(angle)}°`],
     ];
     return html`<dl class="facts" aria-live="polite">${lines.filter(([, value]) => value).map(([key, value]) => html`<dt key=${key}>${key}</dt><dd>${value}</dd>`)}</dl>`;
   }
@@ -133,51 +136,50 @@ export function findPanel(
     if (narrow()) close();
   };
   const Cameras = () => html`<div class="stack">
-    <p class="hint">Cameras nearer to the surface, which see it at many distances, under some sky.</p>
-    <${Button} label="Find views" kind="primary wide-button" onClick=${cameras} />
+    <p class="hint">${say("cameras_nearer_to_the_surface")}</p>
+    <${Button} label=${say("find_views")} kind="primary wide-button" onClick=${cameras} />
     <${Progress} told=${own.told} cancel=${cancel} />
-    <ul class="cards small" aria-label="Views">${own.views.map((view, k) => html`<li key=${k}><${Card} title=${`View ${k + 1}`} below=${view.score.toFixed(2)} onClick=${() => flyOver(view)}><${Drawn} picture=${view.picture} /><//></li>`)}</ul>
-    <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next" onClick=${autopilot.toggle} /></div>`;
+    <ul class="cards small" aria-label=${say("views")}>${own.views.map((view, k) => html`<li key=${k}><${Card} title=${say("view_number", { value: k + 1 })} below=${view.score.toFixed(2)} onClick=${() => flyOver(view)}><${Drawn} picture=${view.picture} /><//></li>`)}</ul>
+    <${Button} label=${autopilot.on ? say("end_the_autopilot") : say("autopilot")} symbol="find" kind="wide-button" title=${say("a_flight_from_one_beautiful_place")} onClick=${autopilot.toggle} /></div>`;
   const View = () =>
     explorer.placed?.camera
       ? html`<${Cameras} />`
       : !explorer.placed?.values
-        ? html`<p class="hint">Minibrots, periods and Julia sets are of flat escape-time images: ${whatIs(explorer)}.</p>`
+        ? html`<p class="hint">${say("minibrots_periods_and_julia_sets", { kind: whatIs(explorer) })}</p>`
         : html`<div class="stack">
-    <p class="hint">Small copies of the set lie in every view of its border.${
-      matchMedia("(any-pointer: fine)").matches &&
-      " While this panel is open, a box drawn with Shift searches a part of the view."
+    <p class="hint">${say("small_copies_of_the_set")}${
+      matchMedia("(any-pointer: fine)").matches && say("while_this_panel_is_open")
     }</p>
-    <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />
+    <${Button} label=${say("fly_to_the_minibrot")} kind="primary wide-button" onClick=${nucleus} />
     <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
-    <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
-    <${Button} label="Julia set beside the picture" symbol="beside" kind="wide-button" title="Two live views (T)" onClick=${() => second()} />
-    ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label="Preview Julia sets by touch" kind="wide-button" onClick=${preview} />`}
-    <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next (A)" onClick=${autopilot.toggle} />
-    <${Section} title="Embedded Julia sets">
-      <p class="hint">On the way to the minibrot, at this share of the depth.</p>
-      <div class="segments" role="group" aria-label="Share of the depth">${SHARES.map(
+    <${Button} label=${say("julia_set_of_the_middle")} kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
+    <${Button} label=${say("julia_set_beside_the_picture")} symbol="beside" kind="wide-button" title=${say("two_live_views_t")} onClick=${() => second()} />
+    ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label=${say("preview_julia_sets_by_touch")} kind="wide-button" onClick=${preview} />`}
+    <${Button} label=${autopilot.on ? say("end_the_autopilot") : say("autopilot")} symbol="find" kind="wide-button" title=${say("a_flight_from_one_beautiful")} onClick=${autopilot.toggle} />
+    <${Section} title=${say("embedded_julia_sets")}>
+      <p class="hint">${say("on_the_way_to_the")}</p>
+      <div class="segments" role="group" aria-label=${say("share_of_the_depth")}>${SHARES.map(
         ([fraction, name]) => html`<${Button} key=${name} label=${name}
-        aria-label=${`Julia set at ${name} of the depth`} onClick=${() => search({ what: "julia", fraction }, `Searching for the Julia set at ${name}`)} />`,
+        aria-label=${say("julia_set_at_of_the", { name })} onClick=${() => search({ what: "julia", fraction }, say("searching_for_the_julia_set", { name }))} />`,
       )}</div>
     <//>
-    <${Section} title="More"><div class="line">
-      <${Button} label="Period of the view" kind="quiet" onClick=${() => search({ what: "period" }, "Computing the period")} />
-      <${Button} label="Eye of the spiral" title="A Misiurewicz point" kind="quiet" onClick=${() => search({ what: "misiurewicz" }, "Searching for the eye of a spiral")} /></div>
-      <p class="hint">The eye of a spiral is a Misiurewicz point: the middle of a spiral that goes on at any depth. The period is that of the largest minibrot in view.</p>
+    <${Section} title=${say("more")}><div class="line">
+      <${Button} label=${say("period_of_the_view")} kind="quiet" onClick=${() => search({ what: "period" }, say("computing_the_period"))} />
+      <${Button} label=${say("eye_of_the_spiral")} title=${say("a_misiurewicz_point")} kind="quiet" onClick=${() => search({ what: "misiurewicz" }, say("searching_for_the_eye_of"))} /></div>
+      <p class="hint">${say("the_eye_of_a_spiral")}</p>
     <//></div>`;
-  const near = (/** @type {any} */ what, /** @type {number[]} */ rect) =>
+  const near = (/** @type {"nucleus"|"misiurewicz"} */ what, /** @type {number[]} */ rect) =>
     search(
       { what, rect },
-      what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral",
+      what === "nucleus" ? say("searching_for_a_minibrot") : say("searching_for_the_eye_of"),
     );
   return { View, nucleus, near, cancel };
 }
 
 /** Say what kind of picture is shown, where it is no flat one of escape times. */
 export function whatIs(/** @type {import("../explorer.js").Explorer} */ { placed, scene }) {
-  if (placed?.camera) return "this one is of a solid";
+  if (placed?.camera) return say("this_one_is_of_a");
   return (scene.relief?.heights ?? "none") === "none"
-    ? "this one is of points"
-    : "this one is a relief, which Color, Relief, Heights makes flat";
+    ? say("this_one_is_of_points")
+    : say("this_one_is_a_relief");
 }

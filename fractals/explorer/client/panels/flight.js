@@ -84,7 +84,7 @@ const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 
 /** Tell whether pixels of the view lie on the plane as a flight needs it. */
-export const canFly = (/** @type {Table} */ { scene, placed }) =>
+export const canFly = (/** @type {import("../explorer.js").Explorer} */ { scene, placed }) =>
   (scene.view?.stretch ?? 1) === 1 && !placed.julia;
 
 /**
@@ -137,7 +137,7 @@ const ALONG = 6; // seconds of a flight along a way
 /**
  * Fly a solid's camera along a way that the server has found; a gesture of the user ends the flight.
  * @param {import("../explorer.js").Explorer} explorer
- * @param {{camera: Table, way: number[][], step: string, told?: (share: number) => void}} target `way`: of positions and targets
+ * @param {{camera: Camera, way: number[][], step: string, told?: (share: number) => void}} target `way`: of positions and targets
  * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
  */
 export function flyAlong(explorer, { camera, way, step, told }) {
@@ -158,13 +158,13 @@ export function flyAlong(explorer, { camera, way, step, told }) {
 }
 
 const sixteenths = (/** @type {number[]} */ point) =>
-  point.map((/** @type {any} */ value) => Math.round(SIXTEENTHS * value));
+  point.map((value) => Math.round(SIXTEENTHS * value));
 
 /** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
 export function offset(
   /** @type {string[]} */ center,
-  /** @type {Table} */ { placed },
-  /** @type {boolean} */ mirror,
+  /** @type {{placed: Pick<Received.Placed, "center"|"width"|"size"|"rotation">}} */ { placed },
+  mirror = false,
 ) {
   const [x, y] = [0, 1].map(
     (k) => difference(center[k], placed.center[k], placed.width) * placed.size[0],

@@ -13,21 +13,22 @@ import {
   Thumbnail,
   words,
 } from "../ui.js";
+import { say } from "../words.js";
 import { sent } from "./files.js";
 import { expressionOf, parametersOf } from "./parameters.js";
 import { transformsTool } from "./transforms.js";
 
-const HINT =
-  "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A name with a value is a parameter, and gets a slider: z**2 + k*c, k=0.3. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
+const HINT = say("z_and_c_numbers_conj");
 
 const PROGRAM = {
-  start: "First values, from c: statements parted by ;",
-  step: "Statements of each step",
-  test: "An orbit goes on as long as this holds",
+  start: say("first_values_from_c_statements"),
+  step: say("statements_of_each_step"),
+  test: say("an_orbit_goes_on_as"),
 };
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
-const optionsOf = (/** @type {Table} */ known) =>
+/** @param {Received.FormulaFacts} [known] @returns {OptionOf[]} */
+const optionsOf = (known) =>
   Object.entries(known?.options ?? {}).map(([name, value]) => ({
     name,
     default: value,
@@ -36,11 +37,11 @@ const optionsOf = (/** @type {Table} */ known) =>
   }));
 
 /** The formula that everybody knows comes first. */
-const byFame = (/** @type {Table} */ a, /** @type {Table} */ b) =>
+const byFame = (/** @type {{name: string}} */ a, /** @type {{name: string}} */ b) =>
   Number(b.name === "mandelbrot") - Number(a.name === "mandelbrot");
 
-/** Return a scene's formula as a table. @returns {Table} */
-function tableOf(/** @type {string|Table} */ formula = "mandelbrot") {
+/** Return a scene's formula as a table. @returns {FormulaTable} */
+function tableOf(/** @type {Formula} */ formula = "mandelbrot") {
   if (typeof formula === "object") return formula;
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
@@ -51,16 +52,16 @@ function Wrong({ text, told }) {
     at = Number(column) - 1;
   if (!column) return html`<p class="hint wrong" role="alert">${told}</p>`;
   return html`<div class="hint wrong" role="alert"><code aria-hidden="true">${text.slice(0, at)}<mark>${text[at] ?? "\u00a0"}</mark>${text.slice(at + 1)}</code>
-    <p>Column ${column}: ${why}</p></div>`;
+    <p>${say("column", { column, why })}</p></div>`;
 }
 
 export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
   const cards = catalog.formulas
-    .filter((/** @type {Table} */ { name }) => name !== "expression")
+    .filter(({ name }) => name !== "expression")
     .sort(byFame)
-    .map((/** @type {Table} */ { name, title, meaning, values, group }) => {
+    .map(({ name, title, meaning, values, group }) => {
       const [first, ...rest] = /^\p{Lu}/u.test(title) ? title.split(", ") : [words(name), title];
       return {
         name,
@@ -75,42 +76,45 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
   const groups = Map.groupBy(cards, ({ group }) => group);
   // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
   const own = observe({
-    draft: null,
+    draft: /** @type {string|null} */ (null),
     waiting: false,
     failed: "",
-    read: /** @type {Table} */ ({}),
+    read: /** @type {{text?: string, usual?: string, step?: unknown}} */ ({}),
     wanted: "",
   });
   explorer.addEventListener("placed", () =>
     Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }),
   );
-  explorer.addEventListener("message", (/** @type {Table} */ { detail }) => {
+  explorer.addEventListener("message", ({ detail }) => {
     if (detail.kind !== "error" || !own.waiting) return;
     Object.assign(own, { waiting: false, failed: detail.text });
     detail.told = ui.open === "formula";
   });
 
-  /** Return the program of a formula in Fractint's words; of many the first. @param {string} text @returns {Promise<Table|null>} */
+  /** Return the program of a formula in Fractint's words; of many the first. @param {string} text @returns {Promise<FormulaTable|null>} */
   async function fractint(text) {
     const file = new File([text], "formula.frm");
     try {
       const found = await sent(file),
-        { scene, asked } = found.scene ? found : await sent(file, found.entries[0][0]);
+        { scene, asked = [] } = /** @type {Received.Uploaded} */ (
+          found.scene ? found : await sent(file, found.entries?.[0][0])
+        );
       const usual = asked
-        .map((/** @type {string[]} */ [name, value]) => `${name} is ${value}`)
-        .join(", ");
-      own.read = { text, usual, step: scene.formula.step };
-      return scene.formula;
-    } catch (/** @type {any} */ error) {
+          .map(([name, value]) => say("name_is", { name, value: String(value) }))
+          .join(", "),
+        formula = tableOf(scene?.formula);
+      own.read = { text, usual, step: formula.step };
+      return formula;
+    } catch (error) {
       Object.assign(own, { waiting: false, failed: error.message });
       return null;
     }
   }
 
-  function Own(/** @type {{now: Table}} */ { now }) {
+  function Own(/** @type {{now: FormulaTable}} */ { now }) {
     const program = now.name === "program",
       read = program && own.read.step === now.step ? own.read : {};
-    const text = own.draft ?? (program ? read.text : now.step) ?? "z**2 + c";
+    const text = String(own.draft ?? (program ? read.text : now.step) ?? "z**2 + c");
     const draw = async (/** @type {Event} */ event) => {
       event.preventDefault();
       if (!text.trim()) return;
@@ -121,67 +125,75 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     const typed = (/** @type {KeyboardEvent} */ event) =>
       event.key === "Enter" && !event.shiftKey && !text.includes("{") && draw(event);
     return html`<form class="stack" onSubmit=${draw}>
-      <${Row} label="z becomes" hint=${HINT} control=${(
+      <${Row} label=${say("z_becomes")} hint=${HINT} control=${(
         /** @type {string} */ id,
       ) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
         aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(
-          /** @type {Table} */ { target },
+          /** @type {FieldEvent} */ { target },
         ) => {
           own.draft = target.value;
         }} onKeyDown=${typed}></textarea>`} />
-      ${read.usual && html`<p class="hint">Fractint asks for values, which are here: ${read.usual}. Write others in their places.</p>`}
+      ${read.usual && html`<p class="hint">${say("fractint_asks_for_values_which", { usual: read.usual })}</p>`}
       ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
-      <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
-        <p class="hint" role="status">${own.waiting && "Compiling. The picture stays until the new formula is ready."}</p></div></form>`;
+      <div class="line"><${Button} label=${say("draw_it")} kind="primary fixed" type="submit" />
+        <p class="hint" role="status">${own.waiting && say("compiling_the_picture_stays_until")}</p></div></form>`;
   }
 
   /** The formula of an image of points: transforms, or parameters. */
-  function Points(/** @type {{now: Table, known: Table}} */ { now, known }) {
+  function Points(
+    /** @type {{now: FormulaTable, known?: Received.FormulaFacts}} */ { now, known },
+  ) {
     const { scatter = {}, light = {} } = explorer.scene,
       solid = explorer.placed.space,
-      put = (/** @type {Table} */ changes, step = "") =>
+      put = (/** @type {object} */ changes, step = "") =>
         explorer.change({ formula: { ...now, ...changes } }, step);
     const options = known?.tables
       ? []
       : optionsOf(known).filter(({ type }) => !solid || type === "text");
     const knob = (
-      /** @type {Table} */ { name, value, least, most, whole, meaning },
+      /** @type {Received.KnobFacts} */ { name, value, least, most, whole, meaning },
     ) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
-      whole=${whole} hint=${meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
-    const field = (/** @type {Table} */ option) => {
-      const { name, default: usual } = option,
-        value = now[name] ?? usual,
-        reach = Math.max(1, Math.abs(usual));
+      whole=${whole} hint=${meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+    const field = (/** @type {OptionOf} */ option) => {
+      const { name, default: usual } = option;
+      const value = now[name] ?? usual;
       if (typeof usual === "boolean")
-        return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
-      if (typeof usual !== "number" || known.whole.includes(name))
-        return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
+        return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {unknown} */ given) => put({ [name]: given })} />`;
+      if (typeof usual !== "number" || typeof value !== "number" || known?.whole.includes(name))
+        return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {unknown} */ given) => put({ [name]: given })} />`;
+      const reach = Math.max(1, Math.abs(usual));
       const [least, most] =
         name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
-      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     };
-    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
+    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title=${say("parameters")}><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
       ${
         !solid &&
-        html`<${Section} title="Points"><${Slider} label="Quality" value=${qualityOf(scatter, now.name)} least=${1} most=${2000} log hint="Points for each pixel."
+        html`<${Section} title=${say("points")}><${Slider} label=${say("quality")} value=${qualityOf(scatter, now.name)} least=${1} most=${2000} log hint=${say("points_for_each_pixel")}
         put=${(/** @type {number} */ quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`
       }
       ${
         solid &&
-        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
-        hint="Paths of light for each pixel. “auto” follows the quality, and takes as many as a pixel needs." put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
+        html`<${space.Camera} /><${Section} title=${say("samples")}><${Slider} label=${say("samples")} value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
+        hint=${say("paths_of_light_for_each")} put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
       }`;
   }
 
   /** A slider for each parameter of a formula that the user wrote: another value compiles nothing. */
-  function Parameters(/** @type {{now: Table}} */ { now }) {
-    const slider = (/** @type {Table} */ { name, text, part, value }) => {
+  function Parameters(/** @type {{now: FormulaTable}} */ { now }) {
+    const slider = (
+      /** @type {ReturnType<typeof parametersOf>[number]} */ { name, text, part, value },
+    ) => {
       const reach = Math.max(2, 2 ** Math.ceil(Math.log2(Math.abs(value)))),
-        power = new RegExp(`(\\*\\*|\\^)\\s*-?\\s*${name}\\b`).test(now.step),
+        power = new RegExp(`(\\*\\*|\\^)\\s*-?\\s*${name}\\b`).test(String(now.step)),
         put = (/** @type {number} */ given, /** @type {string} */ step) =>
           explorer.change(
             {
-              formula: { ...now, [name]: part === null ? given : now[name].with(part, given) },
+              formula: {
+                ...now,
+                [name]:
+                  part === null ? given : /** @type {number[]} */ (now[name]).with(part, given),
+              },
             },
             step,
           );
@@ -189,23 +201,26 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         whole=${power && Number.isInteger(value)} change=${put} />`;
     };
     const found = parametersOf(now);
-    return found.length > 0 && html`<${Section} title="Parameters">${found.map(slider)}<//>`;
+    return (
+      found.length > 0 && html`<${Section} title=${say("parameters")}>${found.map(slider)}<//>`
+    );
   }
 
   /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
-  function Formulas(/** @type {{now: Table}} */ { now }) {
+  function Formulas(/** @type {{now: FormulaTable}} */ { now }) {
     const wanted = own.wanted.toLowerCase().split(/\s+/),
-      fits = (/** @type {Table} */ { found }) => wanted.every((word) => found.includes(word));
-    const choose = (/** @type {Table} */ { name, values }) =>
+      fits = (/** @type {{found: string}} */ { found }) =>
+        wanted.every((word) => found.includes(word));
+    const choose = (/** @type {{name: string, values: boolean}} */ { name, values }) =>
       values === explorer.placed?.values
         ? explorer.changeFormula(name)
         : explorer.open({ formula: name });
-    return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(
-      /** @type {Table} */ { target },
+    return html`<input type="search" placeholder=${say("search")} aria-label=${say("search_the_formulas")} value=${own.wanted} onInput=${(
+      /** @type {FieldEvent} */ { target },
     ) => {
       own.wanted = target.value;
     }} />
-      <p class="hint" role="status">${cards.some(fits) ? html`<${Coming} />` : "No formula has these words."}</p>
+      <p class="hint" role="status">${cards.some(fits) ? html`<${Coming} />` : say("no_formula_has_these_words")}</p>
       ${[...groups]
         .filter(([, members]) => members.some(fits))
         .map(
@@ -222,15 +237,15 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
 
   function View() {
     const now = tableOf(explorer.scene?.formula),
-      known = catalog.formulas.find((/** @type {Table} */ { name }) => name === now.name);
+      known = catalog.formulas.find(({ name }) => name === now.name);
     const options = now.name === "expression" ? [] : optionsOf(known);
     const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
-      ${!points && html`<${Section} title="Your own"><${Own} now=${now} /><//><${Parameters} now=${now} />`}
+      ${!points && html`<${Section} title=${say("your_own")}><${Own} now=${now} /><//><${Parameters} now=${now} />`}
       ${
         now.name === "program" &&
-        html`<${Section} title="Program">${Object.entries(PROGRAM).map(
+        html`<${Section} title=${say("program")}>${Object.entries(PROGRAM).map(
           ([name, meaning]) => html`<${OptionField} key=${name}
         option=${{ name, type: "text", default: "", meaning }} value=${now[name] ?? ""} put=${(/** @type {string} */ text) => explorer.changeFormula({ ...now, [name]: text })} />`,
         )}<//>`
@@ -238,12 +253,12 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       ${
         !points &&
         options.length > 0 &&
-        html`<${Section} title="Options"><p class="hint">${known?.meaning}</p>${options.map(
+        html`<${Section} title=${say("options")}><p class="hint">${known?.meaning}</p>${options.map(
           (option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
-        value=${now[option.name] ?? option.default} put=${(/** @type {any} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`,
+        value=${now[option.name] ?? option.default} put=${(/** @type {unknown} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`,
         )}<//>`
       }
-      <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;
+      <${Section} title=${say("formulas")}><${Formulas} now=${now} /><//></div>`;
   }
   return { View, Over: transforms.Handles };
 }

@@ -1,22 +1,23 @@
 /** The help panel: all keys, by group, and what the mouse and the fingers do. */
 import { html } from "../html.js";
 import { commands } from "../keys.js";
-import { Button, touched } from "../ui.js";
+import { Button, Select, touched } from "../ui.js";
+import { language, LANGUAGES, say, speak } from "../words.js";
 
 const POINTER = [
-  ["Drag", "Move the picture"],
-  ["Wheel", "Zoom about the pointer"],
-  ["Shift and drag", "Zoom to a box"],
-  ["Double click", "Zoom in four times"],
-  ["Two fingers", "Zoom and turn"],
-  ["Right click, long press", "Menu of the point"],
+  [say("drag"), say("move_the_picture")],
+  [say("wheel"), say("zoom_about_the_pointer")],
+  [say("shift_and_drag"), say("zoom_to_a_box")],
+  [say("double_click"), say("zoom_in_four_times")],
+  [say("two_fingers"), say("zoom_and_turn")],
+  [say("right_click_long_press"), say("menu_of_the_point")],
 ];
 const FINGERS = [
-  ["Drag", "Move the picture"],
-  ["Two fingers", "Zoom and turn"],
-  ["Double tap", "Zoom in four times"],
-  ["Long press", "Menu of the point"],
-  ["Tap", "Hide the bars, or show them"],
+  [say("drag"), say("move_the_picture")],
+  [say("two_fingers"), say("zoom_and_turn")],
+  [say("double_tap"), say("zoom_in_four_times")],
+  [say("long_press"), say("menu_of_the_point")],
+  [say("tap"), say("hide_the_bars_or_show")],
 ];
 /** @type {Record<string, string>} */
 const NAMES = {
@@ -24,9 +25,9 @@ const NAMES = {
   ArrowRight: "→",
   ArrowUp: "↑",
   ArrowDown: "↓",
-  Escape: "Esc",
-  " ": "Space",
-  Control: "Ctrl",
+  Escape: say("esc"),
+  " ": say("space"),
+  Control: say("ctrl"),
 };
 
 const Key = (/** @type {{keys: string}} */ { keys }) =>
@@ -36,7 +37,7 @@ const Key = (/** @type {{keys: string}} */ { keys }) =>
 const shown = (/** @type {string[]} */ keys) => keys.slice(0, keys[0].includes("+", 1) ? 1 : 2);
 
 const Group = (/** @type {{title: string, lines: any[]}} */ { title, lines }) =>
-  html`<section><h3>${title}</h3><dl class="keys-list">${lines.map((/** @type {any[]} */ [names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
+  html`<section><h3>${title}</h3><dl class="keys-list">${lines.map(([names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
 
 export function helpPanel(/** @type {Context} */ { explorer, open }) {
   function View() {
@@ -45,11 +46,13 @@ export function helpPanel(/** @type {Context} */ { explorer, open }) {
       ({ group }) => group,
     );
     const { version = "", device = "" } = explorer.welcome ?? {};
-    return html`<div class="stack"><div class="line"><${Button} label="Lessons in the picture" kind="primary" onClick=${() => open("lessons")} />
-      <p class="hint grow">What is seen, in seven steps (L).</p></div><div class="columns">
-      <${Group} title=${touched() ? "Touch" : "Mouse and touch"} lines=${(touched() ? FINGERS : POINTER).map(([what, text]) => [html`<span>${what}</span>`, text])} />
+    return html`<div class="stack"><div class="line"><${Button} label=${say("lessons_in_the_picture")} kind="primary" onClick=${() => open("lessons")} />
+      <p class="hint grow">${say("what_is_seen_in_seven")}</p></div>
+      <${Select} label=${say("language")} choices=${LANGUAGES} value=${language} hint=${say("names_stay_english")} put=${speak} />
+      <div class="columns">
+      <${Group} title=${touched() ? say("touch") : say("mouse_and_touch")} lines=${(touched() ? FINGERS : POINTER).map(([what, text]) => [html`<span>${what}</span>`, text])} />
       ${[...groups].map(([title, list]) => html`<${Group} key=${title} title=${title} lines=${list.map(({ keys, title: does }) => [shown(keys).map((each) => html`<${Key} keys=${each} />`), does])} />`)}
-    </div><p class="hint">fractals ${version}, drawing with ${device}</p></div>`;
+    </div><p class="hint">${say("fractals_drawing_with", { version, device })}</p></div>`;
   }
   return { View };
 }

@@ -1,10 +1,11 @@
 /** The distribution of the view's values, each bar in its own color; dragging shifts the palette. */
 import { html } from "../html.js";
+import { say } from "../words.js";
 
 export const BINS = 128;
 
 /**
- * @param {{counts: Table|null, background: string, paint: Table, shift: (offset: number, live: boolean) => void}} options
+ * @param {{counts: Received.HistogramMessage|null, background: string, paint: Paint, shift: (offset: number, live: boolean) => void}} options
  *   `counts`: a message `histogram`, shown on a square-root scale, so that rare values remain visible
  */
 export function Histogram({ counts, background, paint, shift }) {
@@ -12,13 +13,14 @@ export function Histogram({ counts, background, paint, shift }) {
   const style = counts
     ? { background, ...placed(counts, density, offset), clipPath: outline(counts.counts) }
     : {};
-  const grab = (/** @type {any} */ event) => {
+  const grab = (/** @type {PointerEvent} */ event) => {
+    const node = /** @type {HTMLElement} */ (event.currentTarget);
     if (!counts) return;
-    event.currentTarget.from = { x: event.clientX, offset };
-    event.currentTarget.setPointerCapture(event.pointerId);
+    node.from = { x: event.clientX, offset };
+    node.setPointerCapture(event.pointerId);
   };
-  const drag = (/** @type {boolean} */ live) => (/** @type {any} */ event) => {
-    const { currentTarget: node } = event;
+  const drag = (/** @type {boolean} */ live) => (/** @type {PointerEvent} */ event) => {
+    const node = /** @type {HTMLElement} */ (event.currentTarget);
     if (node.from && counts)
       shift(
         node.from.offset -
@@ -27,11 +29,11 @@ export function Histogram({ counts, background, paint, shift }) {
       );
     if (!live) node.from = null;
   };
-  return html`<div class="histogram" role="img" aria-label="Histogram of the view, in the colors of the palette"
+  return html`<div class="histogram" role="img" aria-label=${say("histogram_of_the_view_in")}
     onPointerDown=${grab} onPointerMove=${drag(true)} onLostPointerCapture=${drag(false)}><div class="bars" style=${style}></div></div>`;
 }
 
-/** Return where the palette lies behind the bars: it repeats after one turn. @param {Table} counts */
+/** Return where the palette lies behind the bars: it repeats after one turn. @param {Received.HistogramMessage} counts */
 function placed({ low, high }, /** @type {number} */ density, /** @type {number} */ offset) {
   const turns = Math.max(1e-6, Math.abs(density * (high - low))),
     start = density * low + offset;
@@ -45,10 +47,10 @@ function placed({ low, high }, /** @type {number} */ density, /** @type {number}
   };
 }
 
-function outline(/** @type {any} */ counts) {
+function outline(/** @type {number[]} */ counts) {
   const most = Math.max(1, ...counts),
     step = 100 / counts.length;
-  const points = counts.flatMap((/** @type {number} */ count, /** @type {number} */ k) => {
+  const points = counts.flatMap((count, k) => {
     const y = 100 - 100 * Math.sqrt(count / most);
     return [`${k * step}% ${y}%`, `${(k + 1) * step}% ${y}%`];
   });

@@ -2,7 +2,8 @@
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
 import { addCommands, TEXT } from "../keys.js";
 import { kept, observe, SECOND } from "../state.js";
-import { Button, Icon, narrow } from "../ui.js";
+import { Button, captured, Icon, narrow } from "../ui.js";
+import { say } from "../words.js";
 import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
 import { Edge } from "./edge.js";
@@ -16,38 +17,43 @@ import { StatusLine } from "./status.js";
 
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
  * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
+/** @typedef {{id: string, title: string, key: string, load: () => Promise<(context: Context) => Panel>, main?: boolean, wide?: boolean,
+ *   aside?: boolean}} Offered */
+/** @type {Offered} */
+const GALLERY = {
+  id: "gallery",
+  title: say("gallery"),
+  key: "g",
+  load: async () => galleryPanel,
+  main: true,
+  wide: true,
+};
+/** @type {Offered[]} */
 const PANELS = [
-  {
-    id: "gallery",
-    title: "Gallery",
-    key: "g",
-    load: async () => galleryPanel,
-    main: true,
-    wide: true,
-  },
+  GALLERY,
   {
     id: "color",
-    title: "Color",
+    title: say("color"),
     key: "c",
     load: () => import("./color.js").then((file) => file.colorPanel),
     main: true,
   },
   {
     id: "formula",
-    title: "Formula",
+    title: say("formula"),
     key: "f",
     load: () => import("./formula.js").then((file) => file.formulaPanel),
   },
   {
     id: "find",
-    title: "Find",
+    title: say("find"),
     key: "m",
     load: () => import("./find.js").then((file) => file.findPanel),
     main: true,
   },
   {
     id: "surprise",
-    title: "Surprise",
+    title: say("surprise"),
     key: "r",
     load: () => import("./surprise.js").then((file) => file.surprisePanel),
     main: true,
@@ -55,65 +61,65 @@ const PANELS = [
   },
   {
     id: "inspect",
-    title: "Inspect",
+    title: say("inspect"),
     key: "i",
     load: () => import("./inspect.js").then((file) => file.inspectPanel),
   },
-  { id: "bookmark", title: "Bookmarks", key: "b", load: async () => bookmarksPanel },
+  { id: "bookmark", title: say("bookmarks"), key: "b", load: async () => bookmarksPanel },
   {
     id: "share",
-    title: "Share",
+    title: say("share"),
     key: "s",
     load: () => import("./share.js").then((file) => file.sharePanel),
   },
   {
     id: "export",
-    title: "Export",
+    title: say("export"),
     key: "e",
     load: () => import("./share.js").then((file) => file.exportPanel),
   },
   {
     id: "film",
-    title: "Film",
+    title: say("film"),
     key: "v",
     load: () => import("./film.js").then((file) => file.filmPanel),
   },
   {
     id: "help",
-    title: "Help",
+    title: say("help"),
     key: "?",
     load: () => import("./help.js").then((file) => file.helpPanel),
     wide: true,
   },
   {
     id: "past",
-    title: "Past",
+    title: say("past"),
     key: "y",
     load: () => import("./past.js").then((file) => file.pastPanel),
     aside: true,
   },
   {
     id: "lessons",
-    title: "Lessons",
+    title: say("lessons"),
     key: "l",
     load: () => import("./lessons.js").then((file) => file.lessonsPanel),
     aside: true,
   },
   {
     id: "file",
-    title: "In the file",
+    title: say("in_the_file"),
     key: "",
     load: () => import("./files.js").then((file) => file.filePanel),
     aside: true,
   },
 ];
-/** @param {string} id @returns {Table} */
-const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? {};
+/** @param {string} id */
+const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? GALLERY;
 const CORNER = [
-  ["undo", "Undo", "Ctrl+Z"],
-  ["redo", "Redo", "Ctrl+Y"],
-  ["past", "Past", "Y"],
-  ["home", "Whole set", "0"],
+  ["undo", say("undo"), "Ctrl+Z"],
+  ["redo", say("redo"), "Ctrl+Y"],
+  ["past", say("past"), "Y"],
+  ["home", say("whole_set"), "0"],
 ];
 const LATER_MS = 3000; // after the first picture, until panels are loaded
 const REST_MS = 3000; // of the pointer on a full screen, until the bars hide
@@ -132,16 +138,18 @@ const HIDDEN = "hidden"; // of the message that tells how bars come back
 export function mountPanels(explorer) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")),
     root = /** @type {HTMLElement} */ (document.getElementById("ui"));
-  const ui = observe({
-    open: "",
-    unfolded: false,
-    bare: false,
-    messages: /** @type {Table[]} */ ([]),
-    dragged: false,
-    over: /** @type {Table|null} */ (null),
-    second: /** @type {Table|null} */ (null),
-    explain: /** @type {Table|null} */ (null),
-  });
+  const ui = observe(
+    /** @type {Ui} */ ({
+      open: "",
+      unfolded: false,
+      bare: false,
+      messages: [],
+      dragged: false,
+      over: null,
+      second: null,
+      explain: null,
+    }),
+  );
   const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }),
     autopilot = autopilotTool({ explorer, notify, ui });
@@ -161,7 +169,7 @@ export function mountPanels(explorer) {
     second,
   };
   const menu = pointMenu(context);
-  const built = new Map(); // what a panel keeps while it is closed
+  const built = /** @type {Map<string, Panel>} */ (new Map()); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
   let wanted = /** @type {object|null} */ (null); // the newest call of `open`
 
@@ -169,14 +177,13 @@ export function mountPanels(explorer) {
   async function offered(/** @type {string} */ id) {
     if (!explorer.catalog)
       await new Promise((resolve) => {
-        explorer.addEventListener("catalog", resolve, { once: true });
+        explorer.addEventListener("catalog", () => resolve(undefined), { once: true });
       });
     if (!built.has(id)) {
       const build = await panelOf(id)
         .load()
         .catch(() => null);
-      if (!build)
-        return void notify("The server does not answer: this panel was not loaded.", "error");
+      if (!build) return void notify(say("the_server_does_not_answer_this"), "error");
       if (!built.has(id)) built.set(id, build(context));
     }
     return built.get(id);
@@ -198,10 +205,10 @@ export function mountPanels(explorer) {
       .then((file) => file.secondView(context))
       .catch(() => null);
     if (ui.second) ui.second.toggle(where);
-    else notify("The server does not answer: the second view was not loaded.", "error");
+    else notify(say("the_server_does_not_answer_the"), "error");
   }
 
-  let help = /** @type {Promise<Table|null>|null} */ (null); // about what is pointed at
+  let help = /** @type {Promise<Ui["explain"]>|null} */ (null); // about what is pointed at
   const explainer = () =>
     (help ??= import("./explain.js").then(
       (file) => (ui.explain = file.explainTool(context)),
@@ -264,16 +271,16 @@ export function mountPanels(explorer) {
     setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
   // `told`, once all have heard of it: a panel shows it already.
-  explorer.addEventListener("message", (/** @type {any} */ { detail }) =>
+  explorer.addEventListener("message", ({ detail }) =>
     queueMicrotask(() => detail.told || notify(detail.text, detail.kind, detail)),
   );
   effect(() => {
     const { paused, lost } = explorer;
     untracked(() => {
       if (paused)
-        notify(`This view has taken ${Math.round(paused.seconds)} s of work.`, "info", {
+        notify(say("this_view_has_taken_s", { seconds: Math.round(paused.seconds) }), "info", {
           id: PAUSED,
-          action: ["Go on", () => explorer.goOn()],
+          action: [say("go_on"), () => explorer.goOn()],
         });
       else dismiss(PAUSED);
       if (lost) notify(lost, "error", { id: LOST });
@@ -282,12 +289,12 @@ export function mountPanels(explorer) {
   });
 
   async function upload(/** @type {File} */ file) {
-    (await offered("file"))?.take(file);
+    (await offered("file"))?.take?.(file);
   }
 
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
-    return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
+    return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label=${say("panels")}>
       ${PANELS.filter(({ aside }) => !aside).map(
         ({
           id,
@@ -297,16 +304,16 @@ export function mountPanels(explorer) {
         }) => html`<button type="button" key=${id} data-id=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
         onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${space.keyOf(key).replace(/^.$/, (letter) => letter.toUpperCase())}>${title}</span></button>`,
       )}
-      <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => {
+      <${Button} label=${say("more")} symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => {
         ui.unfolded = !ui.unfolded;
       }} /></nav>`;
   }
 
   const Corner = () =>
-    html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(
+    html`<div class="corner glass" role="group" aria-label=${say("history")}>${CORNER.map(
       ([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
     kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)}
-    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => /** @type {any} */ (explorer)[name]() }} />`,
+    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => explorer[/** @type {"undo"|"redo"|"home"} */ (name)]() }} />`,
     )}</div>`;
 
   /** Buttons for whom has neither wheel nor keys; the compass is there while the picture is turned. */
@@ -318,19 +325,19 @@ export function mountPanels(explorer) {
       document.fullscreenElement
         ? document.exitFullscreen()
         : document.documentElement.requestFullscreen();
-    return html`<div class="zooms glass" role="group" aria-label="View">
-      ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
-      <${Button} label="Zoom in" symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label="Zoom out" symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
-      <${Button} label="Second view" symbol="beside" bare kind="tool" title="A second view beside the picture (T)" onClick=${() => second()} />
-      <${Button} label="Hide the bars" symbol="hide" bare kind="tool" title="Hide the bars (H): a click on the picture shows them" onClick=${() => bars(false)} />
-      ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
+    return html`<div class="zooms glass" role="group" aria-label=${say("view")}>
+      ${Math.abs(angle) > 0.005 && html`<${Button} label=${say("stand_upright")} symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${say("turned_by_stand_upright", { degrees: angle.toFixed(1) })} onClick=${() => explorer.upright()} />`}
+      <${Button} label=${say("zoom_in")} symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label=${say("zoom_out")} symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
+      <${Button} label=${say("second_view")} symbol="beside" bare kind="tool" title=${say("a_second_view_beside_the_picture")} onClick=${() => second()} />
+      <${Button} label=${say("hide_the_bars")} symbol="hide" bare kind="tool" title=${say("hide_the_bars_h_a")} onClick=${() => bars(false)} />
+      ${document.fullscreenEnabled && html`<${Button} label=${say("full_screen")} symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
   }
 
   function Panel(/** @type {{id: string, title: string, wide?: boolean}} */ { id, title, wide }) {
-    const { View, Actions, shown, hidden } = built.get(id);
-    let head = /** @type {any} */ (null);
+    const { View, Actions, shown, hidden } = /** @type {Panel} */ (built.get(id));
+    let head = /** @type {HTMLElement} */ (root);
     useLayoutEffect(() => {
-      if (focusing) head.querySelector("h2").focus({ preventScroll: true });
+      if (focusing) head.querySelector("h2")?.focus({ preventScroll: true });
     }, []);
     useEffect(() => {
       shown?.();
@@ -361,10 +368,10 @@ export function mountPanels(explorer) {
       };
     }, []);
     return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
-      <header ref=${(/** @type {any} */ made) => {
+      <header ref=${(/** @type {HTMLElement} */ made) => {
         head = made;
       }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
-        <${Button} label="Explain the controls" symbol="help" bare kind="quiet" title="Explain the controls (F1)" aria-pressed=${String(Boolean(ui.explain?.on()))} onClick=${explain} /><${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
+        <${Button} label=${say("explain_the_controls")} symbol="help" bare kind="quiet" title=${say("explain_the_controls_f1")} aria-pressed=${String(Boolean(ui.explain?.on()))} onClick=${explain} /><${Button} label=${say("close")} symbol="close" bare kind="quiet" onClick=${close} /></header>
       <div class="body"><${View} /></div>${!wide && html`<${Edge} />`}</section>`;
   }
 
@@ -377,14 +384,14 @@ export function mountPanels(explorer) {
         action,
       }) => html`<div key=${id} class=${`message glass ${kind}`}><span class="grow">${text}</span>
     ${action && html`<${Button} label=${action[0]} kind="quiet" onClick=${() => (action[1](), dismiss(id))} />`}
-    <${Button} label="Dismiss" symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`,
+    <${Button} label=${say("dismiss")} symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`,
     )}</div>`;
 
   function App() {
     const shown = ui.open && panelOf(ui.open),
       Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} id=${shown.id} title=${shown.title} wide=${shown.wide} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">${say("drop_a_scene_a_picture")}</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
@@ -396,7 +403,7 @@ export function mountPanels(explorer) {
   paste(context);
   const opening = PANELS.filter(({ key }) => key).map(({ id, title, key }) => ({
     id,
-    group: "Panels",
+    group: say("panels"),
     title,
     keys: [key],
     run: () => void toggle(id),
@@ -405,29 +412,29 @@ export function mountPanels(explorer) {
     ...opening,
     {
       id: "hide",
-      group: "Panels",
-      title: "Hide or show everything but the picture",
+      group: say("panels"),
+      title: say("hide_or_show_everything_but"),
       keys: ["h"],
       run: () => void bars(ui.bare),
     },
     {
       id: "second",
-      group: "Panels",
-      title: "A second view beside the picture: a Julia set, or the same place",
+      group: say("panels"),
+      title: say("a_second_view_beside_the"),
       keys: ["t"],
       run: () => void second(),
     },
     {
       id: "explain",
-      group: "Panels",
-      title: "Explain the control that is pointed at",
+      group: say("panels"),
+      title: say("explain_the_control_that_is"),
       keys: ["F1"],
       run: explain,
     },
     {
       id: "close",
-      group: "Panels",
-      title: "Cancel, close the panel, or leave a Julia set",
+      group: say("panels"),
+      title: say("cancel_close_the_panel_or"),
       keys: ["Escape"],
       run: escape,
     },
@@ -439,10 +446,10 @@ export function mountPanels(explorer) {
   );
   addCommands({
     id: "nucleus",
-    group: "Find",
-    title: "Fly to the minibrot in view",
+    group: say("find"),
+    title: say("fly_to_the_minibrot_in"),
     keys: ["n"],
-    run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()),
+    run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus?.()),
   });
   hideBars(context, bars);
   startPage(context);
@@ -468,13 +475,13 @@ export function mountPanels(explorer) {
 
 /** A tap hides the bars or closes the panel; a tap or a click shows the bars; on a full screen they hide while the pointer rests. */
 function hideBars(
-  /** @type {Table} */ { explorer, ui, close, notify },
+  /** @type {Context} */ { explorer, ui, close, notify },
   /** @type {(shown: boolean) => boolean} */ bars,
 ) {
   let waiting = 0,
     resting = 0,
     rested = false;
-  explorer.addEventListener("tap", (/** @type {any} */ { detail }) => {
+  explorer.addEventListener("tap", ({ detail }) => {
     const second = waiting;
     clearTimeout(waiting);
     waiting = 0;
@@ -485,7 +492,7 @@ function hideBars(
       bars(ui.bare);
       if (!ui.bare || kept.get("hid", false)) return;
       kept.set("hid", true); // once is enough
-      notify("Tap the picture to show the bars again.", "info", { id: HIDDEN });
+      notify(say("tap_the_picture_to_show"), "info", { id: HIDDEN });
     }, DOUBLE_MS);
   });
   const moved = () => {
@@ -509,7 +516,7 @@ function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
   if (location.hash) return;
   explorer.addEventListener(
     "welcome",
-    (/** @type {Table} */ { detail }) => {
+    ({ detail }) => {
       if (!detail.gallery) return;
       open("gallery");
       explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
@@ -522,35 +529,43 @@ function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
 function favorites(/** @type {Context} */ { explorer, notify }) {
   return FAVORITE_KEYS.map((key, index) => ({
     id: `favorite-${key}`,
-    group: "Color",
-    title: "Favorite palettes: F2 to F4, F6 to F10",
+    group: say("color"),
+    title: say("favorite_palettes_f2_to_f4"),
     hidden: index > 0,
     keys: [key],
     run: () => {
-      const palette = kept.get("favourites", [])[index];
+      const palette = kept.get("favourites", /** @type {string[]} */ ([]))[index];
       if (palette) explorer.paint({ ...explorer.scene.color, palette });
-      else notify("Mark a palette with its star in the color panel first.");
+      else notify(say("mark_a_palette_with_its"));
     },
   }));
 }
 
+let from = /** @type {number|null} */ (null); // where the drag of a panel's head has begun
+
 /** Return the listeners of a panel's head: on a phone it is dragged down to close it. */
 function swipe(/** @type {() => boolean} */ close) {
-  const end = (/** @type {Table} */ { currentTarget: head, clientY }) => {
-    const far = clientY - (head.from ?? clientY) > 80;
-    head.from = undefined;
-    head.parentNode.style.transform = "";
+  const slide = (
+    /** @type {PointerEvent} */ { currentTarget },
+    /** @type {string} */ transform,
+  ) => {
+    const head = /** @type {HTMLElement} */ (currentTarget);
+    /** @type {HTMLElement} */ (head.parentNode).style.transform = transform;
+  };
+  const end = (/** @type {PointerEvent} */ event) => {
+    const far = from !== null && event.clientY - from > 80;
+    from = null;
+    slide(event, "");
     if (far) close();
   };
   return {
-    onPointerDown: (/** @type {any} */ event) => {
-      if (event.target.closest("button, input") || !narrow()) return;
-      event.currentTarget.from = event.clientY;
-      event.currentTarget.setPointerCapture(event.pointerId);
+    onPointerDown: (/** @type {PointerEvent} */ event) => {
+      if (/** @type {Element} */ (event.target).closest("button, input") || !narrow()) return;
+      from = event.clientY;
+      captured(event);
     },
-    onPointerMove: (/** @type {Table} */ { currentTarget: head, clientY }) => {
-      if (head.from !== undefined)
-        head.parentNode.style.transform = `translateY(${Math.max(0, clientY - head.from)}px)`;
+    onPointerMove: (/** @type {PointerEvent} */ event) => {
+      if (from !== null) slide(event, `translateY(${Math.max(0, event.clientY - from)}px)`);
     },
     onPointerUp: end,
     onPointerCancel: end,
@@ -575,28 +590,23 @@ function paste(/** @type {Context} */ { explorer, notify, upload }) {
     }
     const { hasNoPlace, meaningOf } = await import("../paste.js"),
       found = meaningOf(text);
-    if (!found)
-      notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
+    if (!found) notify(say("what_was_pasted_is_no"), "error");
     else if (found.wrong) notify(found.wrong, "error");
     else if (found.file) upload(new File([text], found.file));
     else if (found.view && hasNoPlace(explorer))
-      notify(
-        "The pasted numbers are a place of the complex plane, and this picture has none.",
-        "info",
-        {
-          action: [
-            "Mandelbrot set here",
-            () => explorer.open({ scene: { formula: "mandelbrot", view: found.view } }),
-          ],
-        },
-      );
+      notify(say("the_pasted_numbers_are_a"), "info", {
+        action: [
+          say("mandelbrot_set_here"),
+          () => explorer.open({ scene: { formula: "mandelbrot", view: found.view } }),
+        ],
+      });
     else if (found.view) explorer.place(found.view);
     else explorer.open(found);
   });
 }
 
 /** Take a file that is dropped anywhere. */
-function drop(/** @type {Table} */ ui, /** @type {any} */ take) {
+function drop(/** @type {Ui} */ ui, /** @type {(file: File) => unknown} */ take) {
   let depth = 0;
   const files = (/** @type {DragEvent} */ event) =>
     [...(event.dataTransfer?.types ?? [])].includes("Files");

@@ -2,6 +2,7 @@
 import { html, useSignalEffect } from "../html.js";
 import { observe } from "../state.js";
 import { Button, copyText, Row, Section, TextField, Toggle, touched } from "../ui.js";
+import { number, say, within } from "../words.js";
 import { PLACE, pointField } from "../written.js";
 import { whatIs } from "./find.js";
 
@@ -11,7 +12,7 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
   const own = observe({
     full: false,
     point: /** @type {{x: number, y: number}|null} */ (null),
-    told: /** @type {Table|null} */ (null),
+    told: /** @type {Received.Picked|null} */ (null),
   }); // `point`: in device pixels; null: the middle
   let busy = false;
   const pointed = () => {
@@ -46,8 +47,8 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
   function Coordinate(/** @type {{name: string, digits: string}} */ { name, digits }) {
     const count = digits.replace(/e.*$/i, "").replace(/\D/g, "").replace(/^0+/, "").length;
     return html`<div class="coordinate">
-      <div class="line"><span class="grow strong">${name}</span><span class="faint">${count > 20 && `${count} digits`}</span>
-        <${Button} label=${`Copy ${name.toLowerCase()}`} symbol="copy" bare kind="quiet" onClick=${() => copyText(digits, notify)} /></div>
+      <div class="line"><span class="grow strong">${name}</span><span class="faint">${count > 20 && say("digits", { count })}</span>
+        <${Button} label=${say("copy_name", { name: within(name) })} symbol="copy" bare kind="quiet" onClick=${() => copyText(digits, notify)} /></div>
       <output class="digits mono" tabindex="0" aria-label=${name}>${digits}</output></div>`;
   }
 
@@ -60,41 +61,46 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       rotation,
     },
   ) {
-    /** @type {[string, string, (text: string) => Read, (value: any) => any][]} */
+    /** @type {[string, string, (text: string) => Read, (value: any) => Parameters<typeof explorer.place>[0]][]} */
     const fields = [
       [
-        "Center, real part",
+        say("center_real_part"),
         x,
         PLACE.center,
-        (value) => (/** @type {Table} */ asked) => ({ center: [value, asked.center[1]] }),
+        (value) => (asked) => ({ center: [value, asked.center?.[1] ?? y] }),
       ],
       [
-        "Center, imaginary part",
+        say("center_imaginary_part"),
         y,
         PLACE.center,
-        (value) => (/** @type {Table} */ asked) => ({ center: [asked.center[0], value] }),
+        (value) => (asked) => ({ center: [asked.center?.[0] ?? x, value] }),
       ],
-      ["Zoom", zoom, PLACE.zoom, (value) => ({ zoom: value })],
-      ["Picture width", width, PLACE.width, (value) => ({ width: value })],
-      ["Rotation in degrees", String(rotation), PLACE.rotation, (value) => ({ rotation: value })],
+      [say("zoom"), zoom, PLACE.zoom, (value) => ({ zoom: value })],
+      [say("picture_width"), width, PLACE.width, (value) => ({ width: value })],
+      [
+        say("rotation_in_degrees"),
+        String(rotation),
+        PLACE.rotation,
+        (value) => ({ rotation: value }),
+      ],
     ];
     return html`${fields.map(
       ([label, text, read, view]) => html`<${Row} key=${label} label=${label}
-      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${text} read=${read} put=${(/** @type {any} */ value) => explorer.place(view(value))} />`} />`,
+      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${text} read=${read} put=${(/** @type {string|number} */ value) => explorer.place(view(value))} />`} />`,
     )}
-      <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
+      <p class="hint">${say("a_place_a_link_or")}</p>`;
   }
 
   /** Fields: where the camera of a solid stands, and at which point it looks. */
-  function Camera(/** @type {{space: Table}} */ { space }) {
-    const field = (/** @type {string} */ label, /** @type {string} */ name) =>
+  function Camera(/** @type {{space: Received.SpaceFacts}} */ { space }) {
+    const field = (/** @type {string} */ label, /** @type {"position"|"target"} */ name) =>
       html`<${Row} label=${label} control=${(
         /** @type {string} */ id,
       ) => html`<${TextField} id=${id} class="mono"
-      value=${space[name].map((/** @type {number} */ part) => Number(part.toPrecision(7))).join(", ")} read=${pointField} put=${(
+      value=${space[name].map((part) => Number(part.toPrecision(7))).join(", ")} read=${pointField} put=${(
         /** @type {number[]} */ numbers,
       ) => explorer.changeIn("camera", { [name]: numbers })} />`} />`;
-    return html`${field("Position", "position")}${field("Looks at", "target")}`;
+    return html`${field(say("position"), "position")}${field(say("looks_at"), "target")}`;
   }
 
   function View() {
@@ -110,30 +116,30 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       value,
       distance,
       period,
-    } = own.told ?? /** @type {Table} */ ({});
+    } = own.told ?? /** @type {Partial<Received.Picked>} */ ({});
     const facts = {
-      Count: inside ? "does not escape" : count?.toLocaleString("en"),
-      Value: value === null || value === undefined ? null : Number(value).toPrecision(8),
-      Distance: distance,
-      Period: period?.toLocaleString("en"),
+      [say("count")]: inside ? say("does_not_escape") : typeof count === "number" && number(count),
+      [say("value")]: value === null || value === undefined ? null : Number(value).toPrecision(8),
+      [say("distance")]: distance,
+      [say("period")]: period ? number(period) : null,
     };
-    if (explorer.placed?.camera)
-      return html`<div><${Section} title="Place of the camera"><${Camera} space=${explorer.placed.space} /><//></div>`;
+    if (explorer.placed?.space)
+      return html`<div><${Section} title=${say("place_of_the_camera")}><${Camera} space=${explorer.placed.space} /><//></div>`;
     return html`<div>
       ${
         !explorer.placed?.values
-          ? html`<p class="hint">Counts, distances and periods are of flat escape-time images: ${whatIs(explorer)}.</p>`
-          : html`<${Section} title=${!own.point ? "Point in the middle" : touched() ? "Point touched last" : "Point under the pointer"} name="point">
+          ? html`<p class="hint">${say("counts_distances_and_periods_are", { kind: whatIs(explorer) })}</p>`
+          : html`<${Section} title=${!own.point ? say("point_in_the_middle") : touched() ? say("point_touched_last") : say("point_under_the_pointer")} name="point">
         <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
-        <${Toggle} label="Distance and period, which take longer" about="How far the point is from the set, and the period of the cycle to which its orbit goes" value=${own.full} put=${(
+        <${Toggle} label=${say("distance_and_period_which_take")} about=${say("how_far_the_point_is")} value=${own.full} put=${(
           /** @type {boolean} */ full,
         ) => {
           own.full = full;
         }} /><//>`
       }
-      <${Section} title="Coordinates">
-        <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} /><//>
-      ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;
+      <${Section} title=${say("coordinates")}>
+        <${Coordinate} name=${say("real_part")} digits=${center[0]} /><${Coordinate} name=${say("imaginary_part")} digits=${center[1]} /><//>
+      ${explorer.placed && html`<${Section} title=${say("place_of_the_picture")}><${Place} ...${explorer.placed} /><//>`}</div>`;
   }
   return { View, shown: pointed };
 }

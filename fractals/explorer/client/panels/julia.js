@@ -5,6 +5,7 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Drawn } from "../ui.js";
+import { say } from "../words.js";
 
 const SIZE = 256; // of the preview, in pixels
 
@@ -14,9 +15,9 @@ export function juliaTool(
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
   const own = observe({
     mode: "",
-    picture: /** @type {Table|null} */ (null),
+    picture: /** @type {HTMLCanvasElement|null} */ (null),
     place: {},
-    map: /** @type {Table|null} */ (null),
+    map: /** @type {Scene|null} */ (null),
   });
   let pointer = /** @type {number[]|null} */ (null); // device pixels
   let finger = /** @type {number|null} */ (null); // the id of the touch that is down
@@ -25,7 +26,7 @@ export function juliaTool(
     if (!own.mode || !pointer || explorer.placed?.julia || !explorer.placed?.values) return;
     const at = pointer.map((value) => Math.round(value * 16));
     if (ui.second?.show(at, "gesture preview")) return;
-    explorer.julia({ at, size: SIZE }, (/** @type {any} */ preview) => {
+    explorer.julia({ at, size: SIZE }, (preview) => {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
     // Where the point is in the window: above an open sheet the canvas is moved.
@@ -50,7 +51,7 @@ export function juliaTool(
     show();
   };
   const stop = () => Object.assign(own, { mode: "", picture: null });
-  explorer.addEventListener("pointer", (/** @type {Table} */ { detail }) => {
+  explorer.addEventListener("pointer", ({ detail }) => {
     pointer = detail ? [detail.x, detail.y] : null;
     show();
   });
@@ -58,10 +59,10 @@ export function juliaTool(
   /** Go into the Julia set of a point, in sixteenths of a pixel: by default the pointer's, or the middle. */
   const enter = (at = pointer?.map((value) => Math.round(value * 16)) ?? middle()) => {
     if (!explorer.placed || explorer.placed.julia) return;
-    const { center, width, rotation, frame } = explorer.placed;
+    const { center, width, rotation } = explorer.placed;
     own.map = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
     stop();
-    explorer.open({ julia: { frame, at } });
+    explorer.open({ julia: { at } });
   };
   const cancel = () => own.mode === "touched" && (stop(), true);
   const leave = () => {
@@ -109,13 +110,13 @@ export function juliaTool(
 
   function View() {
     const touched = own.mode === "touched",
-      done = (/** @type {PointerEvent} */ event) => (event.stopPropagation(), stop());
+      done = (/** @type {MouseEvent} */ event) => (event.stopPropagation(), stop());
     return html`${
       own.picture &&
       html`<figure class=${`julia glass${touched ? " touched" : ""}`} style=${own.place} onClick=${() => enter()}><${Drawn} picture=${own.picture} />
-      <figcaption><span>${touched ? "Tap here to go in" : "Click to go in"}</span><${Button} label="Done" kind="quiet" onClick=${done} /></figcaption></figure>`
+      <figcaption><span>${touched ? say("tap_here_to_go_in") : say("click_to_go_in")}</span><${Button} label=${say("done")} kind="quiet" onClick=${done} /></figcaption></figure>`
     }
-      ${own.map && explorer.placed?.julia && html`<div class="back glass"><${Button} label="Back to the map" symbol="back" kind="quiet" onClick=${leave} /></div>`}`;
+      ${own.map && explorer.placed?.julia && html`<div class="back glass"><${Button} label=${say("back_to_the_map")} symbol="back" kind="quiet" onClick=${leave} /></div>`}`;
   }
   return {
     View,
@@ -127,16 +128,16 @@ export function juliaTool(
     commands: [
       {
         id: "julia",
-        group: "Find",
-        title: "Hold: Julia set of the point under the pointer; click goes in",
+        group: say("find"),
+        title: say("hold_julia_set_of_the"),
         keys: ["j"],
         start: () => start(),
         stop,
       },
       {
         id: "julia-enter",
-        group: "Find",
-        title: "Go into the Julia set of the point under the pointer, or the middle",
+        group: say("find"),
+        title: say("go_into_the_julia_set"),
         keys: ["Shift+J"],
         run: () => enter(),
       },

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { paintsOf } from "../paints.js";
 import { Button, Select, Slider, whileHeld, words } from "../ui.js";
+import { say, within } from "../words.js";
 import { coloringName, gradient, shownPalette } from "./colors.js";
 import {
   at,
@@ -15,11 +16,18 @@ import {
   without,
 } from "./layering.js";
 
-const ADDED = { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 };
+const ADDED = /** @type {Paint} */ ({
+  coloring: "slopes",
+  palette: "auto",
+  blend: "soft_light",
+  opacity: 0.7,
+});
 
+/** @typedef {{mask: PictureMask|null|undefined, put: (mask: PictureMask|null) => void}} MaskOf */
+/** @typedef {ReturnType<typeof paintsOf>[number]} Found */
 /**
- * @param {{color: Table, picked: number, level: number, catalog: Table, pick: (index: number, level?: number) => void,
- *   change: (color: Table, live?: boolean, fit?: number) => void, Mask: any}} options `picked` 0 is the base, k the layer k
+ * @param {{color: Color, picked: number, level: number, catalog: Received.Catalog, pick: (index: number, level?: number) => void,
+ *   change: (color: Color, live?: boolean, fit?: number) => void, Mask: (given: MaskOf) => unknown}} options `picked` 0 is the base, k the layer k
  * from the bottom, groups unfolded; `level`: 0, or the group around it is meant whose path has this length. `Mask` is shown for what may have one
  */
 export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
@@ -29,11 +37,11 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
   const path = level ? own.slice(0, level) : own,
     over = path.length ? at(layers, path) : undefined;
   const starts = (/** @type {number[]} */ whole, /** @type {number[]} */ start) =>
-    start.every((/** @type {number} */ part, /** @type {number} */ k) => whole[k] === part);
-  const indexOf = (/** @type {any[]} */ list, /** @type {number[]} */ where) =>
+    start.every((part, k) => whole[k] === part);
+  const indexOf = (/** @type {Paint[]} */ list, /** @type {number[]} */ where) =>
     paintsOf({ ...color, layers: list }).findIndex((each, k) => k > 0 && starts(each.path, where));
   const put = (
-    /** @type {Table[]} */ now,
+    /** @type {Paint[]} */ now,
     /** @type {number[]} */ where,
     group = false,
     live = false,
@@ -43,7 +51,7 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
     pick(index, group ? where.length : 0);
     change({ ...color, layers: now }, live, fitted ? index : undefined);
   };
-  const edit = (/** @type {Table} */ changes, live = false) =>
+  const edit = (/** @type {Paint} */ changes, live = false) =>
     put(withAt(layers, path, { ...over, ...changes }), path, Boolean(over?.layers), live);
   const move = (/** @type {number} */ step) => {
     const now = moved(layers, path, step);
@@ -64,7 +72,7 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
   /** Drag a row by its grip: it is dropped above the row below the pointer, or into that group. */
   const grab = (/** @type {number[]} */ where) => (/** @type {PointerEvent} */ event) => {
     event.preventDefault();
-    const rowAt = (/** @type {Table} */ { clientX, clientY }) =>
+    const rowAt = (/** @type {PointerEvent} */ { clientX, clientY }) =>
       document.elementFromPoint(clientX, clientY)?.closest("li.layer[data-path]");
     let over = /** @type {Element|null|undefined} */ (null);
     const move = (/** @type {PointerEvent} */ moved) => {
@@ -83,54 +91,54 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
   };
   const grip = (/** @type {string} */ name, /** @type {number[]} */ where) =>
     where.length > 0 &&
-    html`<${Button} label=${`Drag ${name}`} symbol="grip" bare kind="quiet grip-button" tabindex="-1" onPointerDown=${grab(where)} />`;
+    html`<${Button} label=${say("drag_name", { name })} symbol="grip" bare kind="quiet grip-button" tabindex="-1" onPointerDown=${grab(where)} />`;
   const last = (/** @type {number[]} */ where) =>
     where.length > 1 ? false : where[0] === layers.length - 1;
   const tools = (
     /** @type {string} */ name,
     /** @type {number[]} */ where,
   ) => html`<span class="line tight">
-    <${Button} label=${`Move ${name} up`} symbol="up" bare kind="quiet" disabled=${last(where)} onClick=${() => move(1)} />
-    <${Button} label=${`Move ${name} down`} symbol="down" bare kind="quiet" disabled=${where.length === 1 && where[0] === 0} onClick=${() => move(-1)} />
-    <${Button} label=${`Remove ${name}`} symbol="trash" bare kind="quiet" onClick=${remove} /></span>`;
-  const told = (/** @type {Table} */ { blend, opacity, picture_mask: mask }) =>
-    `${words(blend ?? "auto")} · ${Math.round(100 * (opacity ?? 1))} %${mask ? " · mask" : ""}`;
-  const item = (/** @type {Table} */ { paint, path: where }, /** @type {number} */ index) => {
+    <${Button} label=${say("move_name_up", { name })} symbol="up" bare kind="quiet" disabled=${last(where)} onClick=${() => move(1)} />
+    <${Button} label=${say("move_name_down", { name })} symbol="down" bare kind="quiet" disabled=${where.length === 1 && where[0] === 0} onClick=${() => move(-1)} />
+    <${Button} label=${say("remove_name", { name })} symbol="trash" bare kind="quiet" onClick=${remove} /></span>`;
+  const told = (/** @type {Paint} */ { blend, opacity, picture_mask: mask }) =>
+    `${words(blend ?? "auto")} · ${Math.round(100 * (opacity ?? 1))} %${mask ? ` · ${within(say("mask"))}` : ""}`;
+  const item = (/** @type {Found} */ { paint, path: where }, /** @type {number} */ index) => {
     const name = words(coloringName(paint)),
       chosen = index === picked && path.length === where.length;
     return html`<li key=${index} class=${`layer${chosen ? " picked" : ""}`} style=${{ "--depth": Math.max(0, where.length - 1) }} data-path=${where.length ? where.join() : undefined}>
       <div class="line tight">${grip(name, where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(index)}>
         <span class="chip" style=${{ background: gradient(shownPalette(paint, catalog), catalog) }}></span><span class="grow">${name}</span>
-        <span class="faint">${index ? told(paint) : "Base"}</span></button></div>
+        <span class="faint">${index ? told(paint) : say("base")}</span></button></div>
       ${chosen && index > 0 && tools(name, where)}</li>`;
   };
   const head = (/** @type {number[]} */ where) => {
     const first = indexOf(layers, where),
       chosen = path.join() === where.join();
     return html`<li key=${`group ${where}`} class=${`layer group${chosen ? " picked" : ""}`} style=${{ "--depth": where.length - 1 }} data-path=${where.join()}>
-      <div class="line tight">${grip("group", where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(first, where.length)}><span class="grow strong">Group</span><span class="faint">${told(at(layers, where) ?? {})}</span></button></div>
+      <div class="line tight">${grip("group", where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(first, where.length)}><span class="grow strong">${say("group")}</span><span class="faint">${told(at(layers, where) ?? {})}</span></button></div>
       ${chosen && tools("group", where)}</li>`;
   };
   /** Return the groups that end with a layer, the innermost first. */
-  const ending = (/** @type {Table} */ { path: where }, /** @type {number} */ index) =>
+  const ending = (/** @type {Found} */ { path: where }, /** @type {number} */ index) =>
     where
       .slice(1)
-      .map((/** @type {any} */ _, /** @type {number} */ k) => where.slice(0, k + 1))
-      .filter((/** @type {number[]} */ group) => !starts(paints[index + 1]?.path ?? [], group))
+      .map((_, k) => where.slice(0, k + 1))
+      .filter((group) => !starts(paints[index + 1]?.path ?? [], group))
       .reverse();
   const rows = paints.flatMap((each, index) => [
     item(each, index),
     ...ending(each, index).map(head),
   ]);
-  return html`<div class="stack"><ol class="layers" aria-label="Layers, from the top">${rows.reverse()}</ol>
+  return html`<div class="stack"><ol class="layers" aria-label=${say("layers_from_the_top")}>${rows.reverse()}</ol>
     ${
       over &&
       html`<div class="stack" key=${path.join()}>
-      <${Select} label="Blend" choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(/** @type {string} */ blend) => edit({ blend })} />
-      <${Slider} label="Opacity" value=${over.opacity ?? 1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
-      <${Mask} mask=${over.picture_mask} put=${(/** @type {Table} */ mask) => edit({ picture_mask: mask })} />
-      ${over.layers && html`<${Button} label="Ungroup" kind="wide-button" onClick=${ungroup} />`}
-      ${canGroup(layers, path) && html`<${Button} label="Make a group of it" kind="wide-button" title="Drag other layers into it, or move them there" onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`
+      <${Select} label=${say("blend")} choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(/** @type {Paint["blend"]} */ blend) => edit({ blend })} />
+      <${Slider} label=${say("opacity")} value=${over.opacity ?? 1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
+      <${Mask} mask=${over.picture_mask} put=${(/** @type {PictureMask|null} */ mask) => edit({ picture_mask: mask })} />
+      ${over.layers && html`<${Button} label=${say("ungroup")} kind="wide-button" onClick=${ungroup} />`}
+      ${canGroup(layers, path) && html`<${Button} label=${say("make_a_group_of_it")} kind="wide-button" title=${say("drag_other_layers_into_it")} onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`
     }
-    <${Button} label="Add a layer" title="Another coloring over this one, mixed with it by a blend mode" symbol="plus" kind="wide-button" onClick=${add} /></div>`;
+    <${Button} label=${say("add_a_layer")} title=${say("another_coloring_over_this_one")} symbol="plus" kind="wide-button" onClick=${add} /></div>`;
 }

@@ -3,83 +3,98 @@ import { html } from "../html.js";
 import { REPOSITORY } from "../offer.js";
 import { kept } from "../state.js";
 import { Button } from "../ui.js";
+import { say } from "../words.js";
 
 const PAGES = `${REPOSITORY}/blob/main/lessons/README.md`;
 
-/** @typedef {{explorer: import("../explorer.js").Explorer, julia: Table, second: (where?: number[]) => Promise<void>, open: (id: string, options?: Table) => Promise<Table>}} Context */
 /** @type {{title: string, text: string, show: [string, (context: Context) => void][]}[]} */
 const LESSONS = [
   {
-    title: "A question about each point",
-    text: "Each point of the picture is a number c. Begin with z = 0, and replace z by z² + c, again and again. Where z stays near 0 for ever, c is in the Mandelbrot set, which is black here. Elsewhere z leaves, and the color tells after how many steps.",
+    title: say("a_question_about_each_point"),
+    text: say("each_point_of_the_picture"),
     show: [
       [
-        "Show the set",
+        say("show_the_set"),
         ({ explorer }) => explorer.open({ gallery: "mandelbrot" }, "", { aim: true }),
       ],
     ],
   },
   {
-    title: "The border has no end",
-    text: "Turn the wheel over the border of the set, or double-click. Whatever the zoom, the border shows more. The valley between the large heart and the disk beside it is named after its seahorses.",
+    title: say("the_border_has_no_end"),
+    text: say("turn_the_wheel_over_the"),
     show: [
       [
-        "Show the valley",
+        say("show_the_valley"),
         ({ explorer }) => explorer.open({ gallery: "seahorse" }, "", { aim: true }),
       ],
     ],
   },
   {
-    title: "Copies of the whole",
-    text: "Each view of the border contains small copies of the set. In the middle of a copy z returns to 0 after some steps: that number is the period of the copy. The key N flies to a copy in the view.",
+    title: say("copies_of_the_whole"),
+    text: say("each_view_of_the_border"),
     show: [
-      ["Show a copy", ({ explorer }) => explorer.open({ gallery: "minibrot" }, "", { aim: true })],
-      ["Fly to the next", ({ open }) => void open("find").then((panel) => panel?.nucleus())],
+      [
+        say("show_a_copy"),
+        ({ explorer }) => explorer.open({ gallery: "minibrot" }, "", { aim: true }),
+      ],
+      [say("fly_to_the_next"), ({ open }) => void open("find").then((panel) => panel?.nucleus?.())],
     ],
   },
   {
-    title: "Each point has a Julia set",
-    text: "Now c stays, and the point of the picture is the first z. That is the Julia set of c. Those of points inside the Mandelbrot set hang together, those of points outside are dust. Hold J and move the pointer to see them, or have one beside the picture, and drag the ring.",
+    title: say("each_point_has_a_julia"),
+    text: say("now_c_stays_and_the"),
     show: [
-      ["Beside the picture", ({ second, julia }) => void second(julia.middle())],
-      ["Show a rabbit", ({ explorer }) => explorer.open({ gallery: "rabbit" }, "", { aim: true })],
+      [say("beside_the_picture"), ({ second, julia }) => void second(julia.middle())],
+      [
+        say("show_a_rabbit"),
+        ({ explorer }) => explorer.open({ gallery: "rabbit" }, "", { aim: true }),
+      ],
     ],
   },
   {
-    title: "Colors are chosen",
-    text: "A coloring gives each point a number, such as the count of its steps, and the palette gives each number a color. Density tells how often the palette is gone through. The same points can look like silver or like fire.",
+    title: say("colors_are_chosen"),
+    text: say("a_coloring_gives_each_point"),
     show: [
-      ["Show silver", ({ explorer }) => explorer.open({ gallery: "distance" }, "", { aim: true })],
-      ["Open the colors", ({ open }) => void open("color")],
+      [
+        say("show_silver"),
+        ({ explorer }) => explorer.open({ gallery: "distance" }, "", { aim: true }),
+      ],
+      [say("open_the_colors"), ({ open }) => void open("color")],
     ],
   },
   {
-    title: "Deeper than digits",
-    text: "A processor's numbers have 16 digits, too few beyond a zoom of 10¹⁵. There one point is computed with all its digits, and the others as small differences from it. This place is at a zoom of 10¹²⁷.",
+    title: say("deeper_than_digits"),
+    text: say("a_processors_numbers_have_16"),
     show: [
-      ["Show the place", ({ explorer }) => explorer.open({ gallery: "wheels" }, "", { aim: true })],
+      [
+        say("show_the_place"),
+        ({ explorer }) => explorer.open({ gallery: "wheels" }, "", { aim: true }),
+      ],
     ],
   },
   {
-    title: "Another formula, another world",
-    text: "If x and y lose their signs before each squaring, ships burn. The panel Formula has many more, and takes yours as text, such as z**3 + c.",
+    title: say("another_formula_another_world"),
+    text: say("if_x_and_y_lose"),
     show: [
-      ["Show the ships", ({ explorer }) => explorer.open({ gallery: "armada" }, "", { aim: true })],
-      ["Open the formulas", ({ open }) => void open("formula")],
+      [
+        say("show_the_ships"),
+        ({ explorer }) => explorer.open({ gallery: "armada" }, "", { aim: true }),
+      ],
+      [say("open_the_formulas"), ({ open }) => void open("formula")],
     ],
   },
 ];
 
-export function lessonsPanel(/** @type {any} */ context) {
+export function lessonsPanel(/** @type {Context} */ context) {
   function View() {
     const at = Math.min(kept.get("lesson", 0), LESSONS.length - 1),
       { title, text, show } = LESSONS[at];
-    const go = (/** @type {any} */ by) => () => kept.set("lesson", at + by);
-    return html`<div class="stack"><p class="faint">${at + 1} of ${LESSONS.length}</p><h3 aria-live="polite">${title}</h3><p>${text}</p>
+    const go = (/** @type {number} */ by) => () => kept.set("lesson", at + by);
+    return html`<div class="stack"><p class="faint">${say("of", { value: at + 1, count: LESSONS.length })}</p><h3 aria-live="polite">${title}</h3><p>${text}</p>
       ${show.map(([label, run], index) => html`<${Button} key=${label} label=${label} kind=${index ? "wide-button" : "primary wide-button"} onClick=${() => run(context)} />`)}
-      <div class="line"><${Button} label="Back" kind="quiet" disabled=${at === 0} onClick=${go(-1)} /><span class="grow"></span>
-        <${Button} label="Next" kind="quiet" disabled=${at === LESSONS.length - 1} onClick=${go(1)} /></div>
-      <p class="hint">How such pictures are computed, from a loop in Python to the limit of a processor, is taught by <a href=${PAGES} target="_blank" rel="noreferrer">the written lessons</a> and by the command fractals learn.</p></div>`;
+      <div class="line"><${Button} label=${say("back")} kind="quiet" disabled=${at === 0} onClick=${go(-1)} /><span class="grow"></span>
+        <${Button} label=${say("next")} kind="quiet" disabled=${at === LESSONS.length - 1} onClick=${go(1)} /></div>
+      <p class="hint">${say("how_such_pictures_are_computed")} <a href=${PAGES} target="_blank" rel="noreferrer">${say("the_written_lessons")}</a> ${say("and_by_the_command_fractals")}</p></div>`;
   }
   return { View };
 }

@@ -3,6 +3,7 @@ import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
 import { newCanvas } from "../picture.js";
 import { observe } from "../state.js";
 import { Button, FileButton, Segments, Slider, whileHeld } from "../ui.js";
+import { say } from "../words.js";
 
 const SIDE = 256,
   LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
@@ -12,14 +13,14 @@ const TINT = [255, 40, 60],
 /** The state of the brush: whether a mask is painted, the mask, and `put`, which takes it. */
 export const makeBrush = () =>
   observe(
-    {
+    /** @type {Brushed} */ ({
       on: false,
-      mask: /** @type {Table|null} */ (null),
+      mask: null,
       size: 0.12,
       soft: 0.5,
       shows: false,
-      put: (/** @type {any} */ _mask) => {},
-    },
+      put: () => {},
+    }),
     "on",
     "mask",
     "size",
@@ -35,7 +36,7 @@ function viewOf({ placed: { center, width, rotation }, scene: { view = {} } }) {
 
 const isHere = (
   /** @type {import("../explorer.js").Explorer} */ explorer,
-  /** @type {Table} */ { center, width, rotation = 0 },
+  /** @type {Place} */ { center, width, rotation = 0 },
 ) => {
   const here = viewOf(explorer);
   return (
@@ -65,12 +66,12 @@ function drawn(bitmap, most = LARGEST) {
   return canvas;
 }
 
-/** Buttons that give a layer or a group a mask. @param {{explorer: import("../explorer.js").Explorer, brush: Table, notify: any,
- * mask: Table|string|undefined, put: (mask: Table|null) => void}} options */
+/** Buttons that give a layer or a group a mask. @param {{explorer: import("../explorer.js").Explorer, brush: Brushed, notify: Notify,
+ * mask: PictureMask|string|null|undefined, put: (mask: PictureMask|null) => void}} options */
 export function Mask({ explorer, brush, notify, mask: given, put: change }) {
   const mask = typeof given === "string" ? { picture: given } : (given ?? null);
   const painting = brush.on;
-  const put = (brush.put = (/** @type {Table|null} */ now) => {
+  const put = (brush.put = (/** @type {PictureMask|null} */ now) => {
     // each stroke is a step of undo
     explorer.endStep();
     change(now);
@@ -92,58 +93,58 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
     try {
       put({ picture: drawn(await createImageBitmap(file)).toDataURL("image/png") });
     } catch {
-      notify(`${file.name}: the browser can't read this picture`, "error");
+      notify(say("the_browser_cant_read_this", { name: file.name }), "error");
     }
   };
   const lay = (/** @type {string} */ where) =>
     mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
-  return html`<div class="stack" role="group" aria-label="Mask">
-    <div class="row-head">Mask</div><div class="line">
+  return html`<div class="stack" role="group" aria-label=${say("mask")}>
+    <div class="row-head">${say("mask")}</div><div class="line">
       ${
         painting
-          ? html`<${Button} label="Done" symbol="check" kind="quiet" onClick=${() => {
+          ? html`<${Button} label=${say("done")} symbol="check" kind="quiet" onClick=${() => {
               brush.on = false;
             }} />`
-          : html`<${Button} label=${mask ? "Paint on" : "Paint a mask"} symbol="edit" kind="quiet" onClick=${begin} />`
+          : html`<${Button} label=${mask ? say("paint_on") : say("paint_a_mask")} symbol="edit" kind="quiet" onClick=${begin} />`
       }
-      <${FileButton} label="From a picture" kind="quiet" accept="image/*" take=${take} />
+      <${FileButton} label=${say("from_a_picture")} kind="quiet" accept="image/*" take=${take} />
       ${
         mask &&
-        html`<${Button} label="Remove the mask" symbol="trash" bare kind="quiet" onClick=${() => {
+        html`<${Button} label=${say("remove_the_mask")} symbol="trash" bare kind="quiet" onClick=${() => {
           brush.on = false;
           put(null);
         }} />`
       }</div>
     ${
       mask &&
-      html`<${Segments} label="Where the mask lies" choices=${[
-        ["place", "On this place"],
-        ["frame", "Over the frame"],
+      html`<${Segments} label=${say("where_the_mask_lies")} choices=${[
+        ["place", say("on_this_place")],
+        ["frame", say("over_the_frame")],
       ]} value=${mask.view ? "place" : "frame"} put=${lay} />`
     }
     ${
       painting &&
-      html`<${Segments} label="The brush" choices=${[
-        ["hide", "Hides"],
-        ["show", "Shows"],
-      ]} value=${brush.shows ? "show" : "hide"} put=${(/** @type {any} */ way) => {
+      html`<${Segments} label=${say("the_brush")} choices=${[
+        ["hide", say("hides")],
+        ["show", say("shows")],
+      ]} value=${brush.shows ? "show" : "hide"} put=${(way) => {
         brush.shows = way === "show";
       }} />
-      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(
+      <${Slider} label=${say("brush_size")} value=${brush.size} least=${0.01} most=${0.6} log put=${(
         /** @type {number} */ size,
       ) => {
         brush.size = size;
       }} />
-      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(
+      <${Slider} label=${say("softness")} value=${brush.soft} least=${0} most=${1} put=${(
         /** @type {number} */ soft,
       ) => {
         brush.soft = soft;
       }} />
-      <p class="hint">Paint on the picture. What is red is hidden.</p>`
+      <p class="hint">${say("paint_on_the_picture_what")}</p>`
     }</div>`;
 }
 
-/** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Table}} options */
+/** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Brushed}} options */
 export function Brush({ explorer, brush }) {
   const shown = useRef(/** @type {HTMLCanvasElement|null} */ (null)),
     own = useRef(/** @type {HTMLCanvasElement|null} */ (null));
@@ -214,8 +215,8 @@ export function Brush({ explorer, brush }) {
     };
   }, [on, picture]);
   if (!on) return null;
-  const place = (/** @type {Table} */ { clientX, clientY, currentTarget }) => {
-    const box = currentTarget.getBoundingClientRect(),
+  const place = (/** @type {PointerEvent} */ { clientX, clientY, currentTarget }) => {
+    const box = /** @type {Element} */ (currentTarget).getBoundingClientRect(),
       { width, height } = /** @type {HTMLCanvasElement} */ (own.current);
     return [
       ((clientX - box.left) / box.width) * width,
@@ -268,5 +269,5 @@ export function Brush({ explorer, brush }) {
     };
     whileHeld(event, move, end);
   };
-  return html`<canvas class="mask-brush" aria-label="The mask: paint on the picture" ref=${shown} onPointerDown=${down}></canvas>`;
+  return html`<canvas class="mask-brush" aria-label=${say("the_mask_paint_on_the")} ref=${shown} onPointerDown=${down}></canvas>`;
 }

@@ -1,21 +1,27 @@
 /** The panel of what was: snapshots, and the steps of undo as pictures. */
 import { html } from "../html.js";
 import { Button, Card, Section, Still } from "../ui.js";
+import { say } from "../words.js";
 
 const STILL = 128; // pixels of the picture of now
 
 export function pastPanel(
-  /** @type {Table} */ { explorer, past: { beside, hold, keep, remove, snapshots } },
+  /** @type {Context} */ { explorer, past: { beside, hold, keep, remove, snapshots } },
 ) {
   function Steps() {
     const { back, forth } = explorer.steps,
       now =
         explorer.drawn?.pass === "exact" ? explorer.still(STILL).toDataURL("image/jpeg", 0.7) : "";
     const all = [...back, { still: now }, ...forth];
-    return html`<ol class="steps" aria-label="Steps">${all
+    return html`<ol class="steps" aria-label=${say("steps")}>${all
       .map(({ still }, index) => {
         const by = index - back.length,
-          title = by === 0 ? "Now" : by < 0 ? `${-by} back` : `${by} forth`;
+          title =
+            by === 0
+              ? say("now")
+              : by < 0
+                ? say("steps_back", { count: -by })
+                : say("steps_forth", { count: by });
         return html`<li key=${by}><button type="button" class="step" aria-label=${title} title=${title} aria-current=${by === 0 ? "step" : undefined} onClick=${() => by && explorer.step(by)}>
         ${still ? html`<${Still} src=${still} />` : html`<span class="blank"></span>`}</button></li>`;
       })
@@ -23,16 +29,16 @@ export function pastPanel(
   }
 
   return {
-    View: () => html`<div><${Section} title="Snapshots">
-      <${Button} label="Keep a snapshot" symbol="plus" kind="primary wide-button" onClick=${keep} />
-      <p class="hint">Hold a card's middle button to see it in place of the picture; its left button lays it beside the picture.${matchMedia("(any-pointer: fine)").matches && " The keys O and Shift+O do so with the newest one."}</p>
-      <ul class="cards small" aria-label="Snapshots">${snapshots().map(
-        (/** @type {Table} */ each) => html`<li key=${each.letter}>
+    View: () => html`<div><${Section} title=${say("snapshots")}>
+      <${Button} label=${say("keep_a_snapshot")} symbol="plus" kind="primary wide-button" onClick=${keep} />
+      <p class="hint">${say("hold_a_cards_middle_button")}${matchMedia("(any-pointer: fine)").matches && say("the_keys_o_and_shift")}</p>
+      <ul class="cards small" aria-label=${say("snapshots")}>${snapshots().map(
+        (each) => html`<li key=${each.letter}>
         <${Card} title=${each.letter} onClick=${() => explorer.open({ scene: { ...each.scene, image: explorer.scene.image } })}><${Still} src=${each.still} /><//>
-        <${Button} label=${`Beside the picture: ${each.letter}`} symbol="beside" bare kind="corner-button leftmost" onClick=${() => beside(each)} />
-        <${Button} label=${`Hold to compare with ${each.letter}`} symbol="compare" bare kind="corner-button left" ...${hold(each)} />
-        <${Button} label=${`Remove snapshot ${each.letter}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(each.letter)} /></li>`,
+        <${Button} label=${say("beside_the_picture_letter", { letter: each.letter })} symbol="beside" bare kind="corner-button leftmost" onClick=${() => beside(each)} />
+        <${Button} label=${say("hold_to_compare_with", { letter: each.letter })} symbol="compare" bare kind="corner-button left" ...${hold(each)} />
+        <${Button} label=${say("remove_snapshot", { letter: each.letter })} symbol="trash" bare kind="corner-button" onClick=${() => remove(each.letter)} /></li>`,
       )}</ul><//>
-      <${Section} title="Steps"><p class="hint">The newest is on top. Undo goes one step back; here you go to any.</p><${Steps} /><//></div>`,
+      <${Section} title=${say("steps")}><p class="hint">${say("the_newest_is_on_top")}</p><${Steps} /><//></div>`,
   };
 }

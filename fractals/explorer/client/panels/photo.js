@@ -1,6 +1,7 @@
 /** A palette out of a photograph: its main colors, as a loop without jumps. */
 import { formatHex, oklch } from "../lib/culori.js";
 import { newCanvas } from "../picture.js";
+import { say } from "../words.js";
 
 const SIDE = 64; // pixels to which a photograph is reduced
 const COLORS = 7,
@@ -15,18 +16,21 @@ export async function paletteOf(file) {
   const [, context] = newCanvas(w, h, { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, w, h);
-  const title = (file.name ?? "Photograph").replace(/\.\w+$/, "").slice(0, 100) || "Photograph";
+  const title =
+    (file.name ?? say("photograph")).replace(/\.\w+$/, "").slice(0, 100) || say("photograph");
   return { title, stops: stopsOf(context.getImageData(0, 0, w, h).data), cyclic: true };
 }
 
 /** Return stops of the main colors of pixels. @param {ArrayLike<number>} data RGBA bytes */
 export function stopsOf(data) {
-  const points = [];
+  const points = /** @type {number[][]} */ ([]);
   for (let k = 0; k < data.length; k += 4)
     if (data[k + 3] > 127) points.push(labOf(data[k], data[k + 1], data[k + 2]));
   if (!points.length) points.push([0, 0, 0]);
   const loop = inALoop(means(points).map(({ center }) => center));
-  return loop.map((lab, k) => [Math.round((1e4 * k) / loop.length) / 1e4, hexOf(lab)]);
+  return loop.map(
+    (lab, k) => /** @type {Stop} */ ([Math.round((1e4 * k) / loop.length) / 1e4, hexOf(lab)]),
+  );
 }
 
 function labOf(/** @type {number} */ r, /** @type {number} */ g, /** @type {number} */ b) {
@@ -35,20 +39,18 @@ function labOf(/** @type {number} */ r, /** @type {number} */ g, /** @type {numb
   return [l, c * Math.cos(angle), c * Math.sin(angle)];
 }
 
-const hexOf = (/** @type {any[]} */ [l, a, b]) =>
+const hexOf = (/** @type {number[]} */ [l, a, b]) =>
   formatHex({ mode: "oklch", l, c: Math.hypot(a, b), h: (Math.atan2(b, a) * 180) / Math.PI });
-const gap = (/** @type {any} */ one, /** @type {any} */ other) =>
-  Math.hypot(...one.map((/** @type {number} */ part, /** @type {number} */ k) => part - other[k]));
+const gap = (/** @type {number[]} */ one, /** @type {number[]} */ other) =>
+  Math.hypot(...one.map((part, k) => part - other[k]));
 
 /** Return the means of clusters (Lloyd, *Least squares quantization in PCM*, 1982). The first centers are far from each other. */
-function means(/** @type {any[]} */ points) {
+function means(/** @type {number[][]} */ points) {
   let centers = [points[Math.floor(points.length / 2)]];
   while (centers.length < COLORS) {
     const away = (/** @type {number[]} */ point) =>
       Math.min(...centers.map((center) => gap(point, center)));
-    const next = points.reduce((/** @type {any} */ best, /** @type {number[]} */ point) =>
-      away(point) > away(best) ? point : best,
-    );
+    const next = points.reduce((best, point) => (away(point) > away(best) ? point : best));
     if (away(next) < 0.03) break;
     centers.push(next);
   }
@@ -59,11 +61,7 @@ function means(/** @type {any[]} */ points) {
     centers = centers.map((center, k) =>
       groups[k].length
         ? center.map(
-            (/** @type {any} */ _, /** @type {number} */ part) =>
-              groups[k].reduce(
-                (/** @type {number} */ sum, /** @type {number[]} */ point) => sum + point[part],
-                0,
-              ) / groups[k].length,
+            (_, part) => groups[k].reduce((sum, point) => sum + point[part], 0) / groups[k].length,
           )
         : center,
     );
@@ -75,8 +73,7 @@ function means(/** @type {any[]} */ points) {
 
 const nearest = (/** @type {number[][]} */ centers, /** @type {number[]} */ point) =>
   centers.reduce(
-    (/** @type {number} */ best, /** @type {number[]} */ center, /** @type {number} */ k) =>
-      gap(center, point) < gap(centers[best], point) ? k : best,
+    (best, center, k) => (gap(center, point) < gap(centers[best], point) ? k : best),
     0,
   );
 
@@ -86,15 +83,15 @@ function inALoop(/** @type {number[][]} */ colors) {
   let best = [first, ...rest],
     shortest = Infinity;
   const walk = (
-    /** @type {any[]} */ way,
-    /** @type {any[]} */ left,
+    /** @type {number[][]} */ way,
+    /** @type {number[][]} */ left,
     /** @type {number} */ length,
   ) => {
     if (length >= shortest) return;
-    if (!left.length && length + gap(way.at(-1), first) < shortest)
-      [best, shortest] = [way, length + gap(way.at(-1), first)];
+    if (!left.length && length + gap(way[way.length - 1], first) < shortest)
+      [best, shortest] = [way, length + gap(way[way.length - 1], first)];
     left.forEach((each, k) =>
-      walk([...way, each], left.toSpliced(k, 1), length + gap(way.at(-1), each)),
+      walk([...way, each], left.toSpliced(k, 1), length + gap(way[way.length - 1], each)),
     );
   };
   walk([first], rest, 0);

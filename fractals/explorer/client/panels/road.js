@@ -1,14 +1,15 @@
 /** The road from a picture of the gallery to a poster: four panels, in their order. */
 import { html } from "../html.js";
 import { Segments } from "../ui.js";
+import { say } from "../words.js";
 
 const STATIONS = [
-  ["gallery", "Choose"],
-  ["surprise", "Vary"],
-  ["color", "Color"],
-  ["export", "Print"],
+  ["gallery", say("choose")],
+  ["surprise", say("vary")],
+  ["color", say("color")],
+  ["export", say("print")],
 ];
 
 /** @param {{at: string, open: (id: string) => void}} options */
 export const Road = ({ at, open }) =>
-  html`<div class="road" data-about="The road from a picture to a poster: choose a scene, vary it, color it, print it"><${Segments} label="From a picture to a poster" choices=${STATIONS} value=${at} put=${(/** @type {string} */ id) => id !== at && open(id)} /></div>`;
+  html`<div class="road" data-about=${say("the_road_from_a_picture")}><${Segments} label=${say("from_a_picture_to_a")} choices=${STATIONS} value=${at} put=${(/** @type {string} */ id) => id !== at && open(id)} /></div>`;

@@ -1,52 +1,53 @@
 /** The scale of a picture in numbers and in words: sizes of two things in the ratio of the zoom. */
+import { say } from "../words.js";
 
 /** log10 of the ratio, and the pair; sizes in meters from textbooks, rounded to half a decade. @type {[number, string][]} */
 const PAIRS = [
-  [0.3, "a close look"],
-  [1, "a hand beside a child"],
-  [2, "a mouse beside an elephant"],
-  [3, "a ladybird beside a bus"],
-  [4, "a coin beside the Eiffel Tower"],
-  [5, "a bee beside a mountain"],
-  [6, "a grain of sand beside a skyscraper"],
-  [7, "a person beside the Earth"],
-  [8, "an orange beside the Earth"],
-  [9, "a person beside the Sun"],
-  [10, "a grain of salt beside the Earth"],
-  [11, "a person beside the orbit of the Earth"],
-  [12, "a blood cell beside the Earth"],
-  [13, "a person beside the orbit of Neptune"],
-  [14, "an apple beside the orbit of Neptune"],
-  [15, "an ant beside the orbit of Neptune"],
-  [16, "a person beside a light-year"],
-  [17, "a hydrogen atom beside the Earth"],
-  [18, "a coin beside a light-year"],
-  [19, "a hydrogen atom beside the Sun"],
-  [20, "a grain of sand beside the way to the nearest star"],
-  [21, "a person beside the Milky Way"],
-  [22, "an apple beside the Milky Way"],
-  [23, "a hydrogen atom beside the orbit of Neptune"],
-  [24, "a grain of sand beside the Milky Way"],
-  [26, "a house beside the observable universe"],
-  [27, "a person beside the observable universe"],
-  [28, "an apple beside the observable universe"],
-  [29, "a bee beside the observable universe"],
-  [30, "a grain of sand beside the observable universe"],
-  [31, "a hydrogen atom beside the Milky Way"],
-  [32, "a blood cell beside the observable universe"],
-  [34, "a virus beside the observable universe"],
-  [37, "a hydrogen atom beside the observable universe"],
-  [42, "a proton beside the observable universe"],
-  [62, "the Planck length beside the observable universe"],
+  [0.3, say("a_close_look")],
+  [1, say("a_hand_beside_a_child")],
+  [2, say("a_mouse_beside_an_elephant")],
+  [3, say("a_ladybird_beside_a_bus")],
+  [4, say("a_coin_beside_the_eiffel")],
+  [5, say("a_bee_beside_a_mountain")],
+  [6, say("a_grain_of_sand_beside_a")],
+  [7, say("a_person_beside_the_earth")],
+  [8, say("an_orange_beside_the_earth")],
+  [9, say("a_person_beside_the_sun")],
+  [10, say("a_grain_of_salt_beside")],
+  [11, say("a_person_beside_the_orbit_of")],
+  [12, say("a_blood_cell_beside_the_earth")],
+  [13, say("a_person_beside_the_orbit")],
+  [14, say("an_apple_beside_the_orbit")],
+  [15, say("an_ant_beside_the_orbit")],
+  [16, say("a_person_beside_a_light")],
+  [17, say("a_hydrogen_atom_beside_the_earth")],
+  [18, say("a_coin_beside_a_light")],
+  [19, say("a_hydrogen_atom_beside_the_sun")],
+  [20, say("a_grain_of_sand_beside_the_way")],
+  [21, say("a_person_beside_the_milky")],
+  [22, say("an_apple_beside_the_milky")],
+  [23, say("a_hydrogen_atom_beside_the_orbit")],
+  [24, say("a_grain_of_sand_beside_the")],
+  [26, say("a_house_beside_the_observable")],
+  [27, say("a_person_beside_the_observable")],
+  [28, say("an_apple_beside_the_observable")],
+  [29, say("a_bee_beside_the_observable")],
+  [30, say("a_grain_of_sand_beside")],
+  [31, say("a_hydrogen_atom_beside_the_milky")],
+  [32, say("a_blood_cell_beside_the")],
+  [34, say("a_virus_beside_the_observable")],
+  [37, say("a_hydrogen_atom_beside_the")],
+  [42, say("a_proton_beside_the_observable")],
+  [62, say("the_planck_length_beside_the")],
 ];
 const UNIVERSE = 36.9; // decades from a hydrogen atom to the observable universe
 
 /** Return words for a zoom of 2^octaves. */
 export function scaleWords(/** @type {number} */ octaves) {
   const decades = octaves * Math.log10(2);
-  if (decades < 0.3) return decades > -0.3 ? "the whole set" : "from far away";
+  if (decades < 0.3) return decades > -0.3 ? say("the_whole_set") : say("from_far_away");
   if (decades >= 2 * UNIVERSE)
-    return `from the universe to an atom, ${Math.floor(decades / UNIVERSE)} times over`;
+    return say("from_the_universe_to_an", { times: Math.floor(decades / UNIVERSE) });
   return PAIRS.findLast(([at]) => at <= decades + 0.31)?.[1] ?? PAIRS[0][1];
 }
 

@@ -1,10 +1,11 @@
 /** Scenes to choose from: the gallery, and the user's bookmarks. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
+import { Button, captured, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
+import { say, words } from "../words.js";
 import { Road } from "./road.js";
 
-const ALL = "All";
+const ALL = say("all");
 const GROUPS = [ALL, "Flat", "Deep", "Points", "Solids"]; // of `catalog.scenes`
 
 export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close, upload }) {
@@ -21,37 +22,40 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
   };
   const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
     choose(name, event);
-    explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw(), {
+    explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw?.(), {
       once: true,
     });
   };
   const Actions =
-    () => html`<div class="line grow end"><${Coming} /><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
-    onInput=${(/** @type {Table} */ { target }) => {
+    () => html`<div class="line grow end"><${Coming} /><input type="search" class="search" placeholder=${say("search")} aria-label=${say("search_the_gallery")} value=${own.wanted}
+    onInput=${(/** @type {FieldEvent} */ { target }) => {
       own.wanted = target.value;
-    }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
-  const fits = (/** @type {Table} */ { title, group }) =>
+    }} /><${FileButton} label=${say("open_file")} kind="quiet" take=${upload} /></div>`;
+  const fits = (/** @type {Pick<Received.GalleryScene, "title"|"group">} */ { title, group }) =>
     title.toLowerCase().includes(own.wanted.trim().toLowerCase()) &&
     [ALL, group].includes(own.group);
   const View = () =>
-    html`<${Road} at="gallery" open=${open} /><div class="chips" role="group" aria-label="Kinds of scenes">${GROUPS.map(
+    html`<${Road} at="gallery" open=${open} /><div class="chips" role="group" aria-label=${say("kinds_of_scenes")}>${GROUPS.map(
       (group) =>
-        html`<${Button} key=${group} label=${group} kind="chip-button" aria-pressed=${String(own.group === group)} onClick=${() => {
+        html`<${Button} key=${group} label=${words(group)} kind="chip-button" aria-pressed=${String(own.group === group)} onClick=${() => {
           own.group = group;
         }} />`,
-    )}</div><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map(
-      (
-        /** @type {Table} */ { name, title, group },
-      ) => html`<li key=${name} hidden=${!fits({ title, group })}>
+    )}</div><ul class="cards" aria-label=${say("scenes")}>${explorer.catalog.scenes.map(
+      ({ name, title, group }) => html`<li key=${name} hidden=${!fits({ title, group })}>
     <${Card} title=${title} onClick=${(/** @type {Event} */ event) => choose(name, event)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
-    <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`,
+    <${Button} label=${say("more_like", { title })} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`,
     )}</ul>`;
   return { View, Actions };
 }
 
 export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }) {
   // `renamed`: the id of a bookmark whose name is a field; `dragged`: of one that is moved to another place
-  const own = observe({ items: /** @type {Table[]} */ ([]), title: "", renamed: "", dragged: "" });
+  const own = observe({
+    items: /** @type {Received.BookmarkFacts[]} */ ([]),
+    title: "",
+    renamed: "",
+    dragged: "",
+  });
 
   async function ask(/** @type {Asked<Sent.Bookmark|Sent.BookmarksMessage>} */ message) {
     try {
@@ -72,15 +76,15 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     own.renamed = "";
     ask({ t: "bookmark", rename: id, title: title.trim() });
   };
-  const sort = (/** @type {Table[]} */ items) => {
+  const sort = (/** @type {Received.BookmarkFacts[]} */ items) => {
     const before = own.items.map(({ id }) => id),
-      order = items.map((/** @type {Table} */ { id }) => id);
+      order = items.map(({ id }) => id);
     if (order.join() === before.join()) return;
     own.items = items;
     ask({ t: "bookmark", order });
-    notify("The bookmarks have another order.", "info", {
+    notify(say("the_bookmarks_have_another_order"), "info", {
       id: "order",
-      action: ["Undo", () => ask({ t: "bookmark", order: before })],
+      action: [say("undo"), () => ask({ t: "bookmark", order: before })],
     });
   };
   /** Move a bookmark to another's place. */
@@ -103,10 +107,13 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
       if (at > 0)
         await ask({ t: "bookmark", order: others.toSpliced(at, 0, newest).map((item) => item.id) });
     };
-    notify(`${title || "Untitled"} was removed.`, "info", { action: ["Undo", again] });
+    notify(say("was_removed", { name: title || say("untitled") }), "info", {
+      action: [say("undo"), again],
+    });
   };
   const key =
-    (/** @type {string} */ id, /** @type {number} */ index) => (/** @type {any} */ event) => {
+    (/** @type {string} */ id, /** @type {number} */ index) =>
+    (/** @type {KeyboardEvent} */ event) => {
       const step = /** @type {Record<string, number>} */ ({
         ArrowLeft: -1,
         ArrowUp: -1,
@@ -123,9 +130,9 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
   /** A grip: dragged over another bookmark, it moves this one there; arrow keys move it, too. */
   const Grip = (
     /** @type {{id: string, index: number, title: string}} */ { id, index, title },
-  ) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
-    onPointerDown=${(/** @type {any} */ event) => (event.currentTarget.setPointerCapture(event.pointerId), (own.dragged = id))}
-    onPointerMove=${(/** @type {Table} */ { clientX, clientY }) => {
+  ) => html`<${Button} label=${say("move_name_by", { name: title || say("untitled") })} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
+    onPointerDown=${(/** @type {PointerEvent} */ event) => (captured(event), (own.dragged = id))}
+    onPointerMove=${(/** @type {PointerEvent} */ { clientX, clientY }) => {
       const over = /** @type {HTMLElement|null} */ (
         own.dragged ? document.elementFromPoint(clientX, clientY)?.closest("[data-bookmark]") : null
       );
@@ -133,14 +140,14 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
       if (to >= 0) own.items = moved(own.items, own.dragged, to);
     }}
     onLostPointerCapture=${() => drop()} />`;
-  let shown = /** @type {Table[]|null} */ (null); // the order before a drag
+  let shown = /** @type {Received.BookmarkFacts[]|null} */ (null); // the order before a drag
   const moved = (
-    /** @type {Table[]} */ items,
+    /** @type {Received.BookmarkFacts[]} */ items,
     /** @type {string} */ id,
     /** @type {number} */ to,
   ) => {
     shown ??= items;
-    const from = items.findIndex((/** @type {Table} */ item) => item.id === id);
+    const from = items.findIndex((item) => item.id === id);
     return from < 0 ? items : items.toSpliced(from, 1).toSpliced(to, 0, items[from]);
   };
   const drop = () => {
@@ -153,28 +160,27 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
   };
   if (!explorer.welcome?.bookmarks)
     return {
-      View: () =>
-        html`<p class="hint">This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.</p>`,
+      View: () => html`<p class="hint">${say("this_server_keeps_no_bookmarks")}</p>`,
     };
   const View = () => html`<div class="stack">
-    <form class="line" onSubmit=${keep}><input type="text" class="grow" aria-label="Title of the bookmark" placeholder="Title" maxlength="200" value=${own.title}
-      onInput=${(/** @type {Table} */ { target }) => {
+    <form class="line" onSubmit=${keep}><input type="text" class="grow" aria-label=${say("title_of_the_bookmark")} placeholder=${say("title")} maxlength="200" value=${own.title}
+      onInput=${(/** @type {FieldEvent} */ { target }) => {
         own.title = target.value;
-      }} /><${Button} label="Keep this place" kind="primary" type="submit" /></form>
-    ${own.items.length === 0 && html`<p class="hint">No bookmarks yet. Go to a place that you like, and keep it.</p>`}
-    <ul class="cards small" aria-label="Bookmarks">${own.items.map(
+      }} /><${Button} label=${say("keep_this_place")} kind="primary" type="submit" /></form>
+    ${own.items.length === 0 && html`<p class="hint">${say("no_bookmarks_yet_go_to")}</p>`}
+    <ul class="cards small" aria-label=${say("bookmarks")}>${own.items.map(
       (
         { id, title, link, thumbnail },
         index,
       ) => html`<li key=${id} data-bookmark=${id} class=${own.dragged === id ? "dragged" : ""}>
-      <${Card} title=${own.renamed === id ? "" : title || "Untitled"} onClick=${() => explorer.open({ link })}><${Thumbnail} src=${thumbnail} /><//>
+      <${Card} title=${own.renamed === id ? "" : title || say("untitled")} onClick=${() => explorer.open({ link })}><${Thumbnail} src=${thumbnail} /><//>
       ${own.items.length > 1 && html`<${Grip} id=${id} index=${index} title=${title} />`}
-      ${own.renamed === id && html`<${TextField} aria-label="New title" maxlength="200" value=${title} put=${(/** @type {string} */ text) => rename(id, text)} />`}
-      <${Button} label=${`Rename ${title || "Untitled"}`} symbol="edit" bare kind="corner-button left" onClick=${() => {
+      ${own.renamed === id && html`<${TextField} aria-label=${say("new_title")} maxlength="200" value=${title} put=${(/** @type {string} */ text) => rename(id, text)} />`}
+      <${Button} label=${say("rename", { name: title || say("untitled") })} symbol="edit" bare kind="corner-button left" onClick=${() => {
         own.renamed = own.renamed === id ? "" : id;
       }} />
-      <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`,
+      <${Button} label=${say("remove_name", { name: title || say("untitled") })} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`,
     )}</ul>
-    ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${async () => (await open("film"))?.add([])} />`}</div>`;
+    ${own.items.length > 1 && html`<${Button} label=${say("film_through_these_places")} kind="wide-button" onClick=${async () => (await open("film"))?.add?.([])} />`}</div>`;
   return { View, shown: () => ask({ t: "bookmarks" }) };
 }

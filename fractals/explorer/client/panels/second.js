@@ -9,14 +9,15 @@ import { effect, html, untracked } from "../html.js";
 import { views } from "../keys.js";
 import { watchSize } from "../stage.js";
 import { observe, SECOND } from "../state.js";
-import { Button, Drawn, Knob, Segments } from "../ui.js";
+import { Button, captured, Drawn, Knob, Segments } from "../ui.js";
+import { say } from "../words.js";
 import { canFly, difference, offset } from "./flight.js";
 import { decimal } from "./scale.js";
 
 const KINDS = [
-  ["julia", "Julia set"],
-  ["place", "Same place"],
-  ["free", "Free"],
+  ["julia", say("julia_set")],
+  ["place", say("same_place")],
+  ["free", say("free")],
 ];
 const SLOW_MS = 600; // after which the next Julia set is asked for, though this one is not drawn
 const REST_MS = 250; // after a move, before the places are compared
@@ -28,12 +29,15 @@ const root = document.documentElement;
 const isTall = () => matchMedia("(orientation: portrait)").matches;
 
 /** Return the scene of a view with the place of now. */
-function sceneOf(/** @type {Table} */ { scene, placed: { center, width, rotation } }) {
+function sceneOf(/** @type {Explorer} */ { scene, placed: { center, width, rotation } }) {
   return { ...scene, view: { ...scene.view, center, width, rotation } };
 }
 
 /** Tell whether two views show the same place, by less than a pixel. */
-function isSame(/** @type {Table} */ { placed: one, size }, /** @type {Table} */ { placed: two }) {
+function isSame(
+  /** @type {Explorer} */ { placed: one, size },
+  /** @type {Explorer} */ { placed: two },
+) {
   const apart = [
     ...[0, 1].map((k) => difference(one.center[k], two.center[k], one.width)),
     difference(one.width, two.width, one.width),
@@ -56,7 +60,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     first: /** @type {HTMLCanvasElement|null} */ (null),
   });
   let point = /** @type {string[]|null} */ (null); // of the Julia set
-  let wanted = /** @type {Table|null} */ (null),
+  let wanted = /** @type {{where: number[]|undefined, step: string}|null} */ (null),
     running = false; // the next point, in sixteenths of a pixel; whether Julia sets are drawn one after the other
   let watch = /** @type {ResizeObserver|null} */ (null);
   let leader = explorer,
@@ -64,9 +68,9 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     waiting = 0; // who was moved last; whether a move is passed on
 
   const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
-  const isAlike = (/** @type {Table} */ { scene }, /** @type {string} */ key) =>
+  const isAlike = (/** @type {Explorer} */ { scene }, /** @type {keyof Scene} */ key) =>
     JSON.stringify(scene?.[key]) === JSON.stringify(explorer.scene[key]);
-  const juliaOf = (/** @type {string[]|null} */ julia, view = {}) => ({
+  const juliaOf = (/** @type {string[]|null} */ julia, /** @type {Scenes.View} */ view = {}) => ({
     ...explorer.scene,
     title: "",
     author: "",
@@ -92,7 +96,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     /** @type {Explorer|null} */
     let asked = null; // the view whose first picture is asked for
     if (point)
-      explorer.julia({ at: where }, (/** @type {import("../decode.js").Message} */ preview) => {
+      explorer.julia({ at: where }, (preview) => {
         if (own.other && own.other === asked && !own.other.drawn)
           own.first = explorer.pixelsOf(preview);
       });
@@ -102,10 +106,10 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
   }
 
   /** Make the view, of a scene. */
-  function make(/** @type {string} */ kind, /** @type {Table} */ scene) {
+  function make(/** @type {string} */ kind, /** @type {Scene} */ scene) {
     const made = Object.assign(document.createElement("canvas"), { id: "second", tabIndex: 0 });
     made.setAttribute("role", "application");
-    made.setAttribute("aria-label", "Second picture. Arrow keys move, plus and minus zoom.");
+    made.setAttribute("aria-label", say("second_picture_arrow_keys_move"));
     canvas.after(made);
     root.classList.add("two");
     const { values } = explorer.stage.renderer;
@@ -126,9 +130,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     attachGestures(other, made);
     views.set(made, other);
     other.addEventListener("drawn", () => (own.first = null)); // a preview may come late
-    other.addEventListener("message", (/** @type {any} */ { detail }) =>
-      notify(detail.text, detail.kind, detail),
-    );
+    other.addEventListener("message", ({ detail }) => notify(detail.text, detail.kind, detail));
     mirror(other, () => explorer);
     Object.assign(own, { other, kind });
     leader = explorer;
@@ -158,7 +160,13 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     }
   });
   /** Show again what a page before this one has left. */
-  function resume(/** @type {Table} */ { kind, point: before, scene }) {
+  function resume(
+    /** @type {{kind: string, point: string[]|null, scene: Scene}} */ {
+      kind,
+      point: before,
+      scene,
+    },
+  ) {
     point = before;
     if (!own.other) make(kind, scene);
   }
@@ -201,7 +209,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
   async function following() {
     running = true;
     while (wanted && own.other) {
-      const { where, step } = wanted,
+      const { where = middle(), step } = wanted,
         { other } = own;
       wanted = null;
       const told = await explorer.request({ t: "pick", at: where }).catch(() => null);
@@ -215,7 +223,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
   }
 
   /** Have the Julia set drawn, at the place where the user is in it; wait for a first picture. */
-  function shown(/** @type {any} */ other, step = "") {
+  function shown(/** @type {Explorer} */ other, step = "") {
     const { placed } = other,
       { center, width, rotation } = placed ?? {};
     other.open(
@@ -242,7 +250,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
       ratio = canvas.clientWidth / canvas.width;
     const [x, y] = apply(
       map,
-      offset(point, explorer, explorer.scene.view?.mirror).map(
+      offset(point, explorer, explorer.scene.view.mirror).map(
         (part, k) => part + placed.size[k] / 2,
       ),
     ).map((part) => part * ratio);
@@ -250,7 +258,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     if (own.ring?.[0] !== x || own.ring?.[1] !== y || !inside) own.ring = inside ? [x, y] : null;
   }
   explorer.addEventListener("frame", ring);
-  explorer.addEventListener("placed", (/** @type {any} */ { detail }) => {
+  explorer.addEventListener("placed", ({ detail }) => {
     if (!own.other || own.kind !== "julia" || !detail.scene) return;
     if (!isMap())
       own.kind = "free"; // a Julia set has no Julia sets
@@ -267,14 +275,14 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
   });
 
   /** Pass moves of a view on to another one, as long as both show the same place. */
-  function mirror(/** @type {any} */ from, /** @type {() => any} */ to) {
+  function mirror(/** @type {Explorer} */ from, /** @type {() => Explorer|null} */ to) {
     const passes = () => own.kind === "place" && own.other && to()?.placed;
-    from.addEventListener("moved", (/** @type {Table} */ { detail }) => {
+    from.addEventListener("moved", ({ detail }) => {
       if (mirroring || !passes()) return;
       leader = from;
-      if (!detail) return;
-      const other = to(),
-        scale = other.size[0] / from.size[0],
+      const other = to();
+      if (!detail || !other) return;
+      const scale = other.size[0] / from.size[0],
         point = detail.at.map((/** @type {number} */ part, /** @type {number} */ k) =>
           Math.round(8 * other.size[k] + (part - 8 * from.size[k]) * scale),
         );
@@ -315,7 +323,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
       own.cut = Math.min(1 - LEAST, Math.max(LEAST, share));
       root.style.setProperty("--cut", `${100 * own.cut}%`);
     };
-    const key = (/** @type {any} */ event) => {
+    const key = (/** @type {KeyboardEvent} */ event) => {
       const by = /** @type {Record<string, number>} */ ({
         ArrowLeft: -0.05,
         ArrowUp: -0.05,
@@ -324,23 +332,23 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
       })[event.key];
       if (by) (event.preventDefault(), put(own.cut + by));
     };
-    const drag = (/** @type {Table} */ { currentTarget, pointerId, clientX, clientY }) =>
-      currentTarget.hasPointerCapture(pointerId) &&
+    const drag = (/** @type {PointerEvent} */ { currentTarget, pointerId, clientX, clientY }) =>
+      /** @type {Element} */ (currentTarget).hasPointerCapture(pointerId) &&
       put(isTall() ? clientY / innerHeight : clientX / innerWidth);
-    return html`<div class="split between" role="slider" tabindex="0" aria-label="Where the second view begins" aria-valuemin=${100 * LEAST} aria-valuemax=${100 - 100 * LEAST} aria-valuenow=${Math.round(100 * own.cut)}
-      onKeyDown=${key} onPointerMove=${drag} onPointerDown=${(/** @type {Table} */ { currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`;
+    return html`<div class="split between" role="slider" tabindex="0" aria-label=${say("where_the_second_view_begins")} aria-valuemin=${100 * LEAST} aria-valuemax=${100 - 100 * LEAST} aria-valuenow=${Math.round(100 * own.cut)}
+      onKeyDown=${key} onPointerMove=${drag} onPointerDown=${captured}></div>`;
   }
 
   function View() {
     const { other, kind } = own;
     if (!other) return null;
     const { placed, lost, drawn } = other;
-    return html`${own.first && html`<div class="second-first"><${Drawn} picture=${own.first} /></div>`}<${Line} /><div class="second-bar glass" role="group" aria-label="Second view">
-        <${Segments} label="What the second view shows" choices=${KINDS.filter(([name]) => name !== "julia" || isMap())} value=${kind} put=${choose} />
-        <${Button} label="Swap the two views" symbol="swap" bare kind="quiet" title="Swap the two views: panels act on the first one" disabled=${!placed} onClick=${swap} />
-        <${Button} label="Close the second view" symbol="close" bare kind="quiet" onClick=${close} /></div>
-      <p class="second-state glass">${lost || (placed ? `Zoom ${decimal(placed.zoom)}${drawn?.pass === "exact" ? "" : " · Drawing"}` : "Opening")}</p>
-      ${own.ring && html`<${Knob} label="Point of the Julia set" kind="ring" at=${own.ring} put=${put} />`}`;
+    return html`${own.first && html`<div class="second-first"><${Drawn} picture=${own.first} /></div>`}<${Line} /><div class="second-bar glass" role="group" aria-label=${say("second_view")}>
+        <${Segments} label=${say("what_the_second_view_shows")} choices=${KINDS.filter(([name]) => name !== "julia" || isMap())} value=${kind} put=${choose} />
+        <${Button} label=${say("swap_the_two_views")} symbol="swap" bare kind="quiet" title=${say("swap_the_two_views_panels")} disabled=${!placed} onClick=${swap} />
+        <${Button} label=${say("close_the_second_view")} symbol="close" bare kind="quiet" onClick=${close} /></div>
+      <p class="second-state glass">${lost || (placed ? say("zoom_at", { zoom: decimal(placed.zoom) }) + (drawn?.pass === "exact" ? "" : ` · ${say("drawing")}`) : say("opening"))}</p>
+      ${own.ring && html`<${Knob} label=${say("point_of_the_julia_set")} kind="ring" at=${own.ring} put=${put} />`}`;
   }
   return {
     View,

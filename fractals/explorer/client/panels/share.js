@@ -16,18 +16,16 @@ import {
   TextField,
   Toggle,
 } from "../ui.js";
+import { number, ofServer, say, within, words } from "../words.js";
 import { inWords, numberField } from "../written.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
+/** @type {[string, "link"|"toml"|"command", string][]} */
 const TEXTS = [
-  [
-    "Link",
-    "link",
-    "Holds the whole scene with all digits. Opens in a browser that reaches this explorer.",
-  ],
-  ["TOML", "toml", "A file for fractals render."],
-  ["Command line", "command", "Draws this picture without the explorer."],
+  [say("link"), "link", say("holds_the_whole_scene_with")],
+  ["TOML", "toml", say("a_file_for_fractals_render")],
+  [say("command_line"), "command", say("draws_this_picture_without_the")],
 ];
 
 /** @type {Record<string, string>} */
@@ -39,17 +37,17 @@ const PROGRAMS = {
 
 /** A field for the user's name, which is asked once. */
 export const Author = () =>
-  html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(
+  html`<${Row} label=${say("your_name")} hint=${say("pictures_scenes_and_bookmarks_of")} control=${(
     /** @type {string} */ id,
   ) =>
     html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel(/** @type {Context} */ { explorer, notify }) {
-  const own = observe({ told: /** @type {Table} */ ({}) });
+  const own = observe({ told: /** @type {Partial<Received.LinkOf & {scene: WholeScene}>} */ ({}) });
   const ask = () => {
     const { scene } = explorer; // the texts are shown as long as it is
     explorer.request({ t: "link" }).then(
-      (/** @type {Table} */ told) => {
+      (told) => {
         own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` };
       },
       (/** @type {Error} */ error) => notify(error.message, "error"),
@@ -62,15 +60,15 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
         explorer.still().toBlob(resolve, "image/png");
       });
       await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
-      notify("The picture was copied.");
+      notify(say("the_picture_was_copied"));
     } catch {
-      notify("The browser does not allow copying of pictures here: Export makes a file.", "error");
+      notify(say("the_browser_does_not_allow"), "error");
     }
   }
   /** A button that copies the scene for another program. */
   const other = (
-    /** @type {Table} */ { name, text, lost },
-  ) => html`<${Button} key=${name} label=${`Copy for ${PROGRAMS[name]}`} symbol="copy" kind="wide-button" title=${lost.length ? `Without ${lost.join(", ")}` : ""}
+    /** @type {Received.OtherText} */ { name, text, lost },
+  ) => html`<${Button} key=${name} label=${say("copy_for", { value: PROGRAMS[name] })} symbol="copy" kind="wide-button" title=${lost.length ? say("without", { list: lost.join(", ") }) : ""}
     onClick=${() => copyText(text, notify)} />`;
 
   function View() {
@@ -80,32 +78,32 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
       const waiting = setTimeout(ask, REST_MS);
       return () => clearTimeout(waiting);
     });
-    const told = own.told.scene === explorer.scene ? own.told : {};
+    const told = own.told.scene === explorer.scene ? own.told : /** @type {typeof own.told} */ ({});
     return html`<div class="stack spaced">${TEXTS.map(
       ([name, key, hint]) => html`<div key=${key} class="stack">
       <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
-      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`,
+      <div class="line"><${Button} label=${say("copy_name", { name: name === "TOML" ? name : within(name) })} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`,
     )}
-      <div class="stack"><h3>Elsewhere</h3><${Button} label="Copy the picture" symbol="copy" kind="wide-button" title="As it is seen, to paste it into another program" onClick=${copyPicture} />
+      <div class="stack"><h3>${say("elsewhere")}</h3><${Button} label=${say("copy_the_picture")} symbol="copy" kind="wide-button" title=${say("as_it_is_seen_to")} onClick=${copyPicture} />
         ${told.others?.map(other)}
         ${
           told.toml &&
-          html`<a class="button wide-button" href=${formOf(own.told.scene, told.toml)} target="_blank" rel="noopener noreferrer">Offer to the gallery</a>
-          <p class="hint">Opens a form on GitHub with this scene. Nothing is sent before you send the form.</p>`
+          html`<a class="button wide-button" href=${formOf(told.scene ?? {}, told.toml)} target="_blank" rel="noopener noreferrer">${say("offer_to_the_gallery")}</a>
+          <p class="hint">${say("opens_a_form_on_github")}</p>`
         }</div><${Author} /></div>`;
   }
   return { View };
 }
 
-export const KEPT = "Else what is drawn ends a minute after the page was closed";
+export const KEPT = say("else_what_is_drawn_ends");
 
-/** Return who draws, where the server has a cluster. @param {number} [count] of its workers */
+/** Return who draws, where the server has a cluster. @param {number|null} [count] of its workers */
 export const byWorkers = (count) =>
-  count === undefined
+  typeof count !== "number"
     ? ""
     : count
-      ? ` That is for this machine; ${count} worker${count > 1 ? "s" : ""} of the cluster share${count > 1 ? "" : "s"} the work.`
-      : " No worker has joined the cluster: this machine draws alone.";
+      ? say(count > 1 ? "workers_share" : "one_worker_shares", { count })
+      : say("no_worker_has_joined_the");
 
 const SAMPLES = [
   ["1", "1"],
@@ -128,36 +126,36 @@ const RAW = [
   ["exr", "EXR"],
 ]; // counts and z of every sample
 const LAYERED = [["exr", "EXR"]]; // of a solid
+/** @type {[string, number, number][]} */
 const SIZES = [
-  ["Full HD", 1920, 1080],
+  [say("full_hd"), 1920, 1080],
   ["4K", 3840, 2160],
   ["8K", 7680, 4320],
-  ["A3 print", 4961, 3508],
-  ["Square", 2048, 2048],
-  ["Phone", 1440, 3120],
+  [say("a3_print"), 4961, 3508],
+  [say("square"), 2048, 2048],
+  [say("phone"), 1440, 3120],
 ];
 
 export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, open }) {
   if (explorer.welcome?.export === false)
     return {
-      View: () =>
-        html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>`,
+      View: () => html`<p class="hint">${say("this_server_exports_no_files")}</p>`,
     };
   const own = observe({
-    size: /** @type {any[]|null} */ (null),
+    size: /** @type {number[]|null} */ (null),
     wrong: [false, false], // whether a side is no number of pixels
     samples: "2",
     format: "png",
     keep: false,
     loupe: false,
     at: /** @type {number[]|null} */ (null),
-    part: /** @type {Table|null} */ (null),
+    part: /** @type {{picture: HTMLCanvasElement, asked: string}|null} */ (null),
     forecast: "",
     told: /** @type {Told|null} */ (null),
-    file: /** @type {Table|null} */ (null),
+    file: /** @type {Received.Exported|null} */ (null),
   }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
-  let job = /** @type {Table|null} */ (null);
-  const focus = (/** @type {any} */ link) => link?.focus(); // once: a function of each rendering would be called again
+  let job = /** @type {Job|null} */ (null);
+  const focus = (/** @type {HTMLElement|null} */ link) => link?.focus(); // once: a function of each rendering would be called again
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
   const format = () => {
@@ -184,7 +182,12 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         forecast: true,
       });
       tell(
-        `About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.${byWorkers(workers)}`,
+        say("about_and_of_memory_for", {
+          duration: duration(seconds),
+          bytes: bytes(memory),
+          number: number(samples / 1e6, { maximumSignificantDigits: 3 }),
+          byWorkers: byWorkers(workers),
+        }),
       );
     } catch (error) {
       tell(inWords(error.message));
@@ -192,18 +195,17 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
   }
   async function draw() {
     if (job) return;
-    Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
-    const mine = (job = explorer.job(
-      { ...message(), keep: own.keep },
-      (/** @type {Table} */ { t, of, done, what }) => {
-        if (t === "progress") own.told = { share: of ? done / of : null, text: what };
-      },
-    ));
+    Object.assign(own, { file: null, told: { share: null, text: say("starting") } });
+    const mine = (job = explorer.job({ ...message(), keep: own.keep }, (told) => {
+      if (told.t !== "progress") return;
+      const { of, done, what } = told;
+      own.told = { share: of ? done / of : null, text: words(ofServer(what)) };
+    }));
     try {
       own.file = await mine.done;
     } catch (error) {
       notify(
-        error.cancelled ? "The export was cancelled." : error.message,
+        error.cancelled ? say("the_export_was_cancelled") : error.message,
         error.cancelled ? "info" : "error",
       );
     } finally {
@@ -238,10 +240,11 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
     while (own.loupe && asked !== JSON.stringify([loupe(), explorer.placed.frame])) {
       asked = JSON.stringify([loupe(), explorer.placed.frame]);
       await explorer
-        .job(loupe(), (/** @type {Table} */ { t, preview }) => {
-          if (t === "surprised") own.part = { picture: explorer.pixelsOf(preview), asked };
+        .job(loupe(), (heard) => {
+          if (heard.t === "surprised")
+            own.part = { picture: explorer.pixelsOf(heard.preview), asked };
         })
-        .done.catch((/** @type {Table} */ { message: told }) => {
+        .done.catch(({ message: told }) => {
           own.forecast = told;
         });
     }
@@ -258,7 +261,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         Math.max(0, Math.min(1, part / ratio / explorer.size[k])),
       );
     };
-    return html`<${Knob} label="Loupe" kind="loupe" at=${at.map((/** @type {number} */ part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
+    return html`<${Knob} label=${say("loupe")} kind="loupe" at=${at.map((/** @type {number} */ part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
   }
 
   const Side = (
@@ -285,64 +288,64 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
     const size = own.size ?? seen(),
       { file } = own;
     return html`<div class="stack"><${Road} at="export" open=${open} />
-      <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(
-        ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
+      <div class="chips" role="group" aria-label=${say("sizes")}>${
+        /** @type {typeof SIZES} */ ([[say("as_seen"), ...seen()], ...SIZES]).map(
+          ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => {
-          own.size = title === "As seen" ? null : [w, h];
+          own.size = title === say("as_seen") ? null : [w, h];
         }} />`,
-      )}</div>
-      <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
-      <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(
+        )
+      }</div>
+      <div class="line"><${Side} name=${say("width_in_pixels")} index=${0} size=${size} /><span class="faint">×</span><${Side} name=${say("height_in_pixels")} index=${1} size=${size} /><span class="faint">${say("pixels")}</span></div>
+      <${Select} label=${say("samples_a_pixel")} choices=${SAMPLES} value=${own.samples} put=${(
         /** @type {string} */ samples,
       ) => {
         own.samples = samples;
       }} />
       ${
         /** @type {[string, string[][]][]} */ ([
-          ["Format", FORMATS],
+          [say("format"), FORMATS],
           ...(explorer.placed?.values
-            ? [["Raw numbers", RAW]]
+            ? [[say("raw_numbers"), RAW]]
             : explorer.placed?.camera
-              ? [["Light and surface", LAYERED]]
+              ? [[say("light_and_surface"), LAYERED]]
               : []),
         ]).map(
           ([
             title,
             choices,
           ]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
-        <${Segments} label=${title} choices=${choices} value=${format()} put=${(
-          /** @type {any} */ chosen,
-        ) => {
+        <${Segments} label=${title} choices=${choices} value=${format()} put=${(chosen) => {
           own.format = chosen;
         }} /></div>`,
         )
       }
-      ${format() === "html" && html`<p class="hint">One file for a friend, who can go on from this place: it draws by itself in any browser and needs no server. Solids and flames can only be magnified in it.</p>`}
+      ${format() === "html" && html`<p class="hint">${say("one_file_for_a_friend")}</p>`}
       ${
         explorer.placed?.values &&
         RAW.some(([name]) => name === format()) &&
-        html`<p class="hint">Count and z of each sample, and what the coloring needs. ${
+        html`<p class="hint">${say("count_and_z_of_each")} ${
           format() === "npz"
-            ? "NumPy reads the file, and fractals recolor gives it other colors."
-            : "Programs for compositing read the file; fractals recolor does too."
+            ? say("numpy_reads_the_file_and")
+            : say("programs_for_compositing_read_the")
         }</p>`
       }
-      <${Toggle} label="Loupe on the file's pixels" about="Shows a square of the file, pixel by pixel, before it is drawn" value=${own.loupe} put=${(
+      <${Toggle} label=${say("loupe_on_the_files_pixels")} about=${say("shows_a_square_of_the")} value=${own.loupe} put=${(
         /** @type {boolean} */ on,
       ) => {
         own.loupe = on;
       }} />
-      ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
+      ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">${say("exactly_these_pixels_are_in")}</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
-      <div class="actions"><${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told) || own.wrong.includes(true)} onClick=${draw} /></div>
+      <div class="actions"><${Button} label=${say("export")} symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told) || own.wrong.includes(true)} onClick=${draw} /></div>
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
       <div class="stack" aria-live="polite">${
         file &&
-        html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
-        <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`
+        html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>${say("download", { bytes: bytes(file.bytes) })}</a>
+        <p class="hint">${say("drawn_in_the_server_keeps", { duration: duration(file.seconds) })}</p>`
       }</div>
-      <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(
+      <${Toggle} label=${say("go_on_when_this_page")} about=${KEPT} value=${own.keep} put=${(
         /** @type {boolean} */ keep,
       ) => {
         own.keep = keep;

@@ -1,7 +1,8 @@
 /** Snapshots of places, and a picture that is laid over the view to compare with. */
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
-import { Drawn, Still } from "../ui.js";
+import { captured, Drawn, Still } from "../ui.js";
+import { say } from "../words.js";
 
 const MOST = 12; // snapshots
 const WIDTH = 320; // pixels of a kept picture
@@ -11,12 +12,12 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 export function snapshotsTool(
   /** @type {Pick<Context, "explorer"|"ui"|"notify">} */ { explorer, ui, notify },
 ) {
-  const own = observe({ stills: /** @type {Table} */ ({}) }); // pictures of snapshots in full size, by letter: in this page only
-  const snapshots = () => kept.get("snapshots", []);
+  const own = observe({ stills: /** @type {Record<string, HTMLCanvasElement>} */ ({}) }); // pictures of snapshots in full size, by letter: in this page only
+  const snapshots = () => kept.get("snapshots", /** @type {Snapshot[]} */ ([]));
 
   function keep() {
     if (!explorer.placed) return;
-    const used = snapshots().map((/** @type {Table} */ { letter }) => letter),
+    const used = snapshots().map(({ letter }) => letter),
       letter = [...LETTERS].find((each) => !used.includes(each)) ?? "Z";
     const { center, width, rotation } = explorer.placed;
     const scene = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
@@ -31,29 +32,29 @@ export function snapshotsTool(
       [letter]: explorer.still(),
     };
     kept.set("snapshots", all);
-    notify(`Snapshot ${letter} is kept.`, "info", { id: "snapshot" });
+    notify(say("snapshot_is_kept", { letter }), "info", { id: "snapshot" });
   }
   const remove = (/** @type {string} */ letter) =>
     kept.set(
       "snapshots",
-      snapshots().filter((/** @type {Table} */ each) => each.letter !== letter),
+      snapshots().filter((each) => each.letter !== letter),
     );
   /** Lay a snapshot over the picture; by default the newest one, or else what was there before the last step. */
-  const show = (wanted = snapshots().at(-1)) => {
-    const before = explorer.steps.back.findLast((/** @type {Table} */ { still }) => still);
+  const show = (/** @type {Snapshot|undefined} */ wanted = snapshots().at(-1)) => {
+    const before = explorer.steps.back.findLast(({ still }) => still);
     if (wanted)
       ui.over = {
         picture: own.stills[wanted.letter] ?? wanted.still,
-        title: `Snapshot ${wanted.letter}`,
+        title: say("snapshot", { letter: wanted.letter }),
       };
-    else if (before) ui.over = { picture: before.still, title: "Before the last step" };
-    else notify("There is nothing to compare with yet. Press K to keep a snapshot.");
+    else if (before?.still) ui.over = { picture: before.still, title: say("before_the_last_step") };
+    else notify(say("there_is_nothing_to_compare"));
   };
   const hide = () => {
     ui.over = null;
   };
   /** Lay a snapshot over the left part of the picture, which moves on beside it; or end that. */
-  const beside = (wanted = undefined) => {
+  const beside = (/** @type {Snapshot|undefined} */ wanted = undefined) => {
     if (end()) return;
     show(wanted);
     if (ui.over) ui.over = { ...ui.over, split: explorer.seen.middle[0] / (16 * explorer.size[0]) };
@@ -63,11 +64,8 @@ export function snapshotsTool(
     if (split) hide();
     return split;
   };
-  const hold = (/** @type {Table} */ each) => ({
-    onPointerDown: (/** @type {any} */ event) => (
-      event.currentTarget.setPointerCapture(event.pointerId),
-      show(each)
-    ),
+  const hold = (/** @type {Snapshot} */ each) => ({
+    onPointerDown: (/** @type {PointerEvent} */ event) => (captured(event), show(each)),
     onLostPointerCapture: hide,
     onKeyDown: (/** @type {KeyboardEvent} */ event) => {
       if ([" ", "Enter"].includes(event.key)) (event.preventDefault(), show(each));
@@ -84,19 +82,19 @@ export function snapshotsTool(
     remove,
     snapshots,
     commands: [
-      { id: "snapshot", group: "Edit", title: "Keep a snapshot", keys: ["k"], run: keep },
+      { id: "snapshot", group: say("edit"), title: say("keep_a_snapshot"), keys: ["k"], run: keep },
       {
         id: "compare",
-        group: "Edit",
-        title: "Hold: compare with the newest snapshot, or with the step before",
+        group: say("edit"),
+        title: say("hold_compare_with_the_newest"),
         keys: ["o"],
         start: () => show(),
         stop: hide,
       },
       {
         id: "beside",
-        group: "Edit",
-        title: "The newest snapshot, or the step before, beside the picture",
+        group: say("edit"),
+        title: say("the_newest_snapshot_or_the"),
         keys: ["Shift+O"],
         run: () => beside(),
       },
@@ -105,27 +103,29 @@ export function snapshotsTool(
 }
 
 /** The picture that is laid over the canvas, and the line at which it ends where it lies beside the view. */
-export function Over(/** @type {{ui: Table, canvas: HTMLCanvasElement}} */ { ui, canvas }) {
+export function Over(/** @type {{ui: Ui, canvas: HTMLCanvasElement}} */ { ui, canvas }) {
   if (!ui.over) return null;
-  const { picture, title, split } = ui.over,
-    whole = split === undefined;
+  const laid = ui.over,
+    { picture, title, split = 0 } = laid,
+    whole = laid.split === undefined;
   const put = (/** @type {number} */ share) => {
-    ui.over = { ...ui.over, split: Math.min(0.98, Math.max(0.02, share)) };
+    ui.over = { ...laid, split: Math.min(0.98, Math.max(0.02, share)) };
   };
-  const step = (/** @type {any} */ event) => {
+  const step = (/** @type {KeyboardEvent} */ event) => {
     const by = /** @type {Record<string, number>} */ ({ ArrowLeft: -0.02, ArrowRight: 0.02 })[
       event.key
     ];
     if (by) (event.preventDefault(), put(split + by));
   };
-  const drag = (/** @type {Table} */ { currentTarget, pointerId, clientX }) =>
-    currentTarget.hasPointerCapture(pointerId) && put(clientX / canvas.clientWidth);
+  const drag = (/** @type {PointerEvent} */ { currentTarget, pointerId, clientX }) =>
+    /** @type {Element} */ (currentTarget).hasPointerCapture(pointerId) &&
+    put(clientX / canvas.clientWidth);
   return html`<figure class="over" style=${{ translate: canvas.style.translate, clipPath: whole ? undefined : `inset(0 ${100 * (1 - split)}% 0 0)` }}>
     ${typeof picture === "string" ? html`<${Still} src=${picture} />` : html`<${Drawn} key=${title} picture=${picture} />`}
     ${title && html`<figcaption class="glass" style=${whole ? undefined : { left: "auto", right: `calc(${100 * (1 - split)}% + 12px)`, transform: "none" }}>${title}</figcaption>`}</figure>
     ${
       !whole &&
-      html`<div class="split" role="slider" tabindex="0" aria-label=${`Where ${title} ends`} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round(100 * split)} style=${{ left: `${100 * split}%` }}
-      onKeyDown=${step} onPointerMove=${drag} onPointerDown=${(/** @type {Table} */ { currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`
+      html`<div class="split" role="slider" tabindex="0" aria-label=${say("where_ends", { title })} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round(100 * split)} style=${{ left: `${100 * split}%` }}
+      onKeyDown=${step} onPointerMove=${drag} onPointerDown=${captured}></div>`
     }`;
 }

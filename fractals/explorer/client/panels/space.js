@@ -3,10 +3,11 @@ import { html } from "../html.js";
 import { dome, onDome } from "../points.js";
 import { observe } from "../state.js";
 import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
+import { say } from "../words.js";
 import { numberField } from "../written.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
-/** @type {Record<string, any[]>} */
+/** @type {Record<string, [number, number, boolean?, boolean?]>} */
 const LIGHT = {
   sun_power: [0, 20],
   sun_size: [0, 45],
@@ -17,6 +18,7 @@ const LIGHT = {
   emission_at: [0, 1],
   emission_width: [0.01, 1, true],
 };
+/** @type {Record<string, [number, number]>} */
 const CAMERA = {
   field: [5, 130],
   lens: [0, 0.1],
@@ -24,10 +26,10 @@ const CAMERA = {
   roll: [0, 360],
   ray_step: [0.2, 1],
 };
-const DISTANCE = numberField({ such: "2.5 or auto", positive: true });
+const DISTANCE = numberField({ such: say("n2_5_or_auto"), positive: true });
 /** Read the distance at which a camera is sharp; none: it finds one. @param {string} text @returns {Read} */
 const focusOf = (text) => (/^\s*(auto)?\s*$/i.test(text) ? { value: undefined } : DISTANCE(text));
-const SKY = ["Horizon", "Zenith", "Ground"];
+const SKY = [say("horizon"), say("zenith"), say("ground")];
 const SPEED = 700; // thousandths of the distance to the nearest surface that a flight takes a second
 const LENS = 0.01; // of a camera that gets a focus, and has none
 const DOME = 150,
@@ -39,19 +41,19 @@ let drags = 0;
 /** Return the values of a table of the scene; the schema has those that it does not name. */
 function valuesOf(
   /** @type {import("../explorer.js").Explorer} */ explorer,
-  /** @type {string} */ table,
-  /** @type {string} */ part,
+  /** @type {"Light"|"Camera"} */ table,
+  /** @type {"light"|"camera"} */ part,
 ) {
   const known = explorer.catalog.schema.$defs[table].properties;
-  return {
+  return /** @type {Required<Scenes.Light & Camera>} */ ({
     ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
     ...explorer.scene[part],
-  };
+  });
 }
 
 /** A field of a table of the scene, whose drag is one step of undo. */
 function Field(
-  /** @type {{explorer: import("../explorer.js").Explorer, table: string, part: string, name: string, range: any}} */ {
+  /** @type {{explorer: import("../explorer.js").Explorer, table: "Light"|"Camera", part: "light"|"camera", name: string, range: [number, number, boolean?, boolean?]}} */ {
     explorer,
     table,
     part,
@@ -61,62 +63,69 @@ function Field(
 ) {
   const [least, most, log = false, whole = false] = range,
     known = explorer.catalog.schema.$defs[table].properties[name];
-  const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) =>
+  const put = (/** @type {() => string} */ step) => (/** @type {number} */ value) =>
     explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
-  return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
+  return html`<${Slider} label=${words(name)} value=${/** @type {Record<string, any>} */ (valuesOf(explorer, table, part))[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
     live=${put(() => `gesture ${name} ${drags}`)} put=${put(() => `gesture ${name} ${drags++}`)} />`;
 }
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
 function Sun(
-  /** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space },
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.SpaceFacts, "position"|"target"|"sun">}} */ {
+    explorer,
+    space,
+  },
 ) {
   const radius = DOME / 2;
-  const put = (/** @type {any} */ sun, step = "") => explorer.changeIn("light", { sun }, step);
+  const put = (/** @type {number[]|"key"} */ sun, step = "") =>
+    explorer.changeIn("light", { sun }, step);
   const at = onDome(space.sun, space).map((part) => radius * (1 + part));
   const drag = (/** @type {number[]} */ to, /** @type {string} */ step) =>
     put(
       dome(
-        to.map((/** @type {number} */ part) => part / radius - 1),
+        to.map((part) => part / radius - 1),
         space,
       ),
       step,
     );
-  return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">ahead</span>
-      <${Knob} label="Sun" kind="ring sun" at=${at} style=${{ "--color": valuesOf(explorer, "Light", "light").sun_color }} put=${drag} /></div>
-    <p class="hint">The sky from above: drag the sun. In the middle it is overhead, on the ring at the horizon.</p>
-    <${Button} label="Beside the camera" kind="wide-button" aria-pressed=${String((explorer.scene.light?.sun ?? "key") === "key")} title="Above and to the left of the camera, wherever it is" onClick=${() => put("key")} /></div>`;
+  return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">${say("ahead")}</span>
+      <${Knob} label=${say("sun")} kind="ring sun" at=${at} style=${{ "--color": valuesOf(explorer, "Light", "light").sun_color }} put=${drag} /></div>
+    <p class="hint">${say("the_sky_from_above_drag")}</p>
+    <${Button} label=${say("beside_the_camera")} kind="wide-button" aria-pressed=${String((explorer.scene.light?.sun ?? "key") === "key")} title=${say("above_and_to_the_left")} onClick=${() => put("key")} /></div>`;
 }
 
 /** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
 export function Daylight(
-  /** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space },
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Pick<Received.SpaceFacts, "position"|"target"|"sun">}} */ {
+    explorer,
+    space,
+  },
 ) {
   const light = valuesOf(explorer, "Light", "light");
   const field = (/** @type {string} */ name) =>
     html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
-  const put = (/** @type {any} */ values, /** @type {string} */ step) =>
+  const put = (/** @type {Scenes.Light} */ values, /** @type {string} */ step) =>
     explorer.changeIn("light", values, step);
   const color = (
     /** @type {string} */ label,
-    /** @type {any} */ value,
+    /** @type {string} */ value,
     /** @type {(value: string, step: string) => void} */ change,
   ) =>
     html`<${Row} key=${label} label=${label} control=${(
       /** @type {string} */ id,
     ) => html`<input type="color" id=${id} value=${value}
-    onInput=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
-  return html`<${Section} title="Sun"><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
-      ${color("Sun color", light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
-    <${Section} title="Sky and haze">${light.sky.map((/** @type {any} */ value, /** @type {number} */ k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
-    <${Section} title="Light of its own" open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
-      ${color("Emission color", light.emission_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ emission_color: now }, step))}<//>
-    <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>`;
+    onInput=${(/** @type {FieldEvent} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {FieldEvent} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
+  return html`<${Section} title=${say("sun")}><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
+      ${color(say("sun_color"), light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
+    <${Section} title=${say("sky_and_haze")}>${light.sky.map((value, k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
+    <${Section} title=${say("light_of_its_own")} open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
+      ${color(say("emission_color"), light.emission_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ emission_color: now }, step))}<//>
+    <${Section} title=${say("surface")}>${["gloss", "bounces"].map(field)}<//>`;
 }
 
 /** The light of a solid, in place of values and layers. */
 export function Lit(
-  /** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
+  /** @type {{paint: Paint, edit: (changes: Paint, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
     paint,
     edit,
     explorer,
@@ -124,9 +133,9 @@ export function Lit(
 ) {
   if (!explorer.placed?.space) return null;
   return html`<${Daylight} explorer=${explorer} space=${explorer.placed.space} />
-    <${Section} title="Colors along the palette">
-      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;
+    <${Section} title=${say("colors_along_the_palette")}>
+      <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label=${say("offset")} value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;
 }
 
 /** Flights, the focus, and the fields of the camera. */
@@ -134,7 +143,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
   const own = observe({ aiming: false, stick: /** @type {number[]|null} */ (null) }); // aiming: the next click is the focus
   let count = 0;
 
-  const camera = (/** @type {any} */ values, step = "") =>
+  const camera = (/** @type {Camera} */ values, step = "") =>
     explorer.change({ camera: { ...explorer.scene.camera, ...values } }, step);
 
   /** Make sharp what a point of the canvas shows. @param {number[]} at */
@@ -144,10 +153,10 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       .request({ t: "pick", at })
       .catch((/** @type {Error} */ error) => notify(error.message, "error"));
     if (!told) return;
-    if (told.focus === null) return void notify("There is no surface at this point.");
+    if (told.focus === null) return void notify(say("there_is_no_surface_at"));
     camera({ focus: told.focus, lens: explorer.scene.camera?.lens || LENS });
   }
-  explorer.addEventListener("tap", (/** @type {any} */ event) => {
+  explorer.addEventListener("tap", (event) => {
     if (!isSolid(explorer) || !(own.aiming || event.detail.alt)) return;
     event.stopImmediatePropagation(); // it does not hide the bars
     focusAt(event.detail.at);
@@ -180,20 +189,20 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       start: () => (stop(), (end = fly(() => way))),
       stop,
       when: isSolid,
-      group: "Fly over a solid",
+      group: say("fly_over_a_solid"),
     };
   }
   const commands = [
-    { id: "fly-ahead", title: "Fly ahead", keys: ["w"], ...held(0, 0, 1) },
-    { id: "fly-back", title: "Fly back", keys: ["s"], ...held(0, 0, -1) },
-    { id: "fly-left", title: "Fly to the left", keys: ["a"], ...held(-1, 0, 0) },
-    { id: "fly-right", title: "Fly to the right", keys: ["d"], ...held(1, 0, 0) },
-    { id: "fly-up", title: "Fly up", keys: ["e"], ...held(0, 1, 0) },
-    { id: "fly-down", title: "Fly down", keys: ["q"], ...held(0, -1, 0) },
+    { id: "fly-ahead", title: say("fly_ahead"), keys: ["w"], ...held(0, 0, 1) },
+    { id: "fly-back", title: say("fly_back"), keys: ["s"], ...held(0, 0, -1) },
+    { id: "fly-left", title: say("fly_to_the_left"), keys: ["a"], ...held(-1, 0, 0) },
+    { id: "fly-right", title: say("fly_to_the_right"), keys: ["d"], ...held(1, 0, 0) },
+    { id: "fly-up", title: say("fly_up"), keys: ["e"], ...held(0, 1, 0) },
+    { id: "fly-down", title: say("fly_down"), keys: ["q"], ...held(0, -1, 0) },
     {
       id: "fly-look",
-      title: "A drag looks around, or goes around the solid",
-      group: "Fly over a solid",
+      title: say("a_drag_looks_around_or"),
+      group: say("fly_over_a_solid"),
       keys: ["Shift+F"],
       when: isSolid,
       run: () => {
@@ -215,27 +224,27 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
     const values = valuesOf(explorer, "Camera", "camera"),
       known = explorer.catalog.schema.$defs.Camera.properties;
     const focus = (/** @type {number|undefined} */ distance) => camera({ focus: distance });
-    return html`<${Section} title="Camera">
-      <div class="line"><${Button} label="Fly" aria-pressed=${String(explorer.flying)} title="W A S D fly, Q and E go down and up; a drag looks around (Shift+F)" onClick=${() => {
+    return html`<${Section} title=${say("camera")}>
+      <div class="line"><${Button} label=${say("fly")} aria-pressed=${String(explorer.flying)} title=${say("w_a_s_d_fly")} onClick=${() => {
         explorer.flying = !explorer.flying;
       }} />
-        <${Button} label="Focus by a click" aria-pressed=${String(own.aiming)} title="The next click makes sharp what it meets; Alt and a click do so, too" onClick=${() => {
+        <${Button} label=${say("focus_by_a_click")} aria-pressed=${String(own.aiming)} title=${say("the_next_click_makes_sharp")} onClick=${() => {
           own.aiming = !own.aiming;
         }} /></div>
-      <p class="hint">${explorer.flying ? "W A S D or the pad fly, as fast as the surface is far; a drag looks around." : "A drag goes around the solid; W A S D fly."}</p>
-      <${Row} label="Focus" hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} read=${focusOf} put=${focus} />`} />
+      <p class="hint">${explorer.flying ? say("w_a_s_d_or") : say("a_drag_goes_around_the")}</p>
+      <${Row} label=${say("focus")} hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} read=${focusOf} put=${focus} />`} />
       ${Object.entries(CAMERA).map(([name, range]) => html`<${Field} key=${name} explorer=${explorer} table="Camera" part="camera" name=${name} range=${range} />`)}
-      <${Toggle} label="Panorama" value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} /><//>`;
+      <${Toggle} label=${say("panorama")} value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} /><//>`;
   }
 
   /** The pad that fingers fly with. */
   function View() {
     if (!explorer.flying || !isSolid(explorer)) return null;
     const [x, y] = own.stick ?? [0, 0];
-    const grab = (/** @type {any} */ event) => {
+    const grab = (/** @type {PointerEvent} */ event) => {
       event.preventDefault();
-      const box = event.currentTarget.getBoundingClientRect();
-      const move = (/** @type {Table} */ { clientX, clientY }) => {
+      const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
+      const move = (/** @type {PointerEvent} */ { clientX, clientY }) => {
         const to = [
             (clientX - box.left) / (box.width / 2) - 1,
             (clientY - box.top) / (box.height / 2) - 1,
@@ -264,7 +273,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       .map((each) => ({
         ...each,
         id: `${each.id}-solid`,
-        group: "Fly over a solid",
+        group: say("fly_over_a_solid"),
         keys: [`Shift+${each.keys[0].toUpperCase()}`],
         when: isSolid,
       })),

@@ -4,7 +4,7 @@ const SLOW_MS = 250; // before it is shown: most scenes are seen by then
 let newest = new AbortController(); // ends the stand-in of the scene that was chosen last
 
 /** Lay a card's small picture over the canvas until its scene is seen.
- * @param {import("../explorer.js").Explorer} explorer @param {Table} ui @param {HTMLImageElement|null|undefined} image of the card
+ * @param {import("../explorer.js").Explorer} explorer @param {Pick<Ui, "over">} ui @param {HTMLImageElement|null|undefined} image of the card
  * @param {number} before the frame that was shown when it was chosen */
 export function standIn(explorer, ui, image, before) {
   if (explorer.placed?.frame !== before) return; // this file came late

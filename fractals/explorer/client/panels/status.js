@@ -1,33 +1,36 @@
 /** The status line: zoom in numbers and words, what is being drawn; and what screen readers hear. */
 import { html, useEffect, useSignal, useSignalEffect } from "../html.js";
+import { number, ofServer, say } from "../words.js";
 import { decimal, scaleWords, spoken } from "./scale.js";
 
 const PATIENCE_MS = 300; // before work is named: most views are drawn by then
 const LEAST_S = 1; // that are told: less is over when it is read
 /** @type {Record<string, string>} */
 const DOING = {
-  preparing: "Preparing",
-  compiling: "Compiling, the first time only",
-  reference: "Computing the reference orbit",
-  drawing: "Drawing",
-  exact: "Refining",
+  preparing: say("preparing"),
+  compiling: say("compiling_the_first_time_only"),
+  reference: say("computing_the_reference_orbit"),
+  drawing: say("drawing"),
+  exact: say("refining"),
 };
 
 /** @typedef {{text: string, busy: boolean, wait: number}} Doing `wait`: ms until it is told */
 
-/** Return what is being done. @returns {Doing} */
-export function doing(/** @type {Table} */ { connected, paused, drawn, status }) {
+/** Return what is being done.
+ * @param {Pick<import("../explorer.js").Explorer, "connected"|"paused"|"drawn"|"status">} explorer @returns {Doing} */
+export function doing({ connected, paused, drawn, status }) {
   const rest = (/** @type {string} */ text) => ({ text, busy: false, wait: 0 });
-  if (!connected) return rest("Not connected");
-  if (paused) return rest("Paused");
+  if (!connected) return rest(say("not_connected"));
+  if (paused) return rest(say("paused"));
   if (drawn?.said !== undefined)
     return drawn.pass === "exact"
-      ? rest(drawn.said)
-      : { text: `Refining · ${drawn.said}`, busy: true, wait: 0 };
-  const limit = `limit ${drawn?.max_iterations?.toLocaleString("en")}`;
-  if (drawn?.pass === "exact") return rest(limit + (drawn.note ? " · counts may be wrong" : ""));
-  if (drawn?.pass === "values") return { text: `Refining · ${limit}`, busy: true, wait: 0 };
-  const text = DOING[status?.what ?? "drawing"] ?? status.what;
+      ? rest(ofServer(drawn.said))
+      : { text: say("refining_with", { text: ofServer(drawn.said) }), busy: true, wait: 0 };
+  const limit = say("limit", { count: number(drawn?.max_iterations ?? 0) });
+  if (drawn?.pass === "exact") return rest(limit + (drawn.note ? say("counts_may_be_wrong") : ""));
+  if (drawn?.pass === "values")
+    return { text: say("refining_with", { text: limit }), busy: true, wait: 0 };
+  const text = DOING[status?.what ?? "drawing"];
   return { text, busy: true, wait: PATIENCE_MS };
 }
 
@@ -50,7 +53,7 @@ function Ring(/** @type {{share: number, left: number}} */ { share, left }) {
     return () => clearInterval(counting);
   }, [share, left]);
   const words = soonWords(seconds.value);
-  return html`<i class="work-ring" style=${{ "--share": share }} aria-hidden="true"></i>${words && html`<span class="seconds-left" title="Until the picture is sharp, about">${words}</span>`}`;
+  return html`<i class="work-ring" style=${{ "--share": share }} aria-hidden="true"></i>${words && html`<span class="seconds-left" title=${say("until_the_picture_is_sharp")}>${words}</span>`}`;
 }
 
 export function StatusLine(
@@ -62,7 +65,10 @@ export function StatusLine(
     const { text, busy, wait } = doing(explorer),
       { placed, drawn } = explorer;
     if (drawn?.pass === "exact")
-      heard.value = `zoom ${spoken(placed?.zoom)}, drawn${drawn.note ? `: ${drawn.note}` : ""}`;
+      heard.value = say("zoom_drawn", {
+        spoken: spoken(placed?.zoom),
+        value: drawn.note ? `: ${drawn.note}` : "",
+      });
     const waiting = setTimeout(() => {
       told.value = { text, busy };
     }, wait);
@@ -70,8 +76,8 @@ export function StatusLine(
   });
   const { placed, drawn, status } = explorer,
     { text, busy } = told.value;
-  return html`<div class="status-place"><footer class=${`status glass${busy ? " busy" : ""}`} aria-label="Status">
-    <span class="zoom">${placed && decimal(placed.zoom)}</span><span class="scale">${placed && scaleWords(placed.octaves)}</span>
-    <span class="doing">${busy && status?.share !== undefined ? html`<${Ring} share=${status.share} left=${status.left} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${drawn?.note ?? ""}>${text}</span></span></footer>
+  return html`<div class="status-place"><footer class=${`status glass${busy ? " busy" : ""}`} aria-label=${say("status")}>
+    <span class="zoom" data-word=${say("zoom")}>${placed && decimal(placed.zoom)}</span><span class="scale">${placed && scaleWords(placed.octaves)}</span>
+    <span class="doing">${busy && typeof status?.share === "number" ? html`<${Ring} share=${status.share} left=${status.left ?? 0} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${drawn?.note ?? ""}>${text}</span></span></footer>
     <p class="hidden-text" role="status" aria-live="polite">${heard.value}</p></div>`;
 }

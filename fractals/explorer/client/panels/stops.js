@@ -13,7 +13,7 @@ export function hexOf(/** @type {string} */ text) {
 export const hexOfParts = ([l, c, h]) => formatHex(within({ mode: "oklch", l, c, h }));
 
 /** Return lightness, chroma and hue of "#rrggbb": those that were set, if they are of this color. */
-export function partsOf(/** @type {string} */ hex, /** @type {any} */ tuned) {
+export function partsOf(/** @type {string} */ hex, /** @type {number[]} */ tuned) {
   if (hexOfParts(tuned) === hex) return tuned;
   const { l, c, h = tuned[2] } = oklch(hex);
   return [l, c, h];
@@ -21,12 +21,13 @@ export function partsOf(/** @type {string} */ hex, /** @type {any} */ tuned) {
 
 /** Return the color of a table at a place, as its palette has it. */
 export function mixed(
-  /** @type {Table} */ { stops, cyclic, space = "oklab" },
+  /** @type {StopTable} */ { stops, cyclic, space = "oklab" },
   /** @type {number} */ where,
 ) {
-  const after = stops.findIndex((/** @type {any[]} */ [place]) => place > where);
+  const after = stops.findIndex(([place]) => place > where);
   const high = stops[after < 0 ? (cyclic ? 0 : stops.length - 1) : after];
-  const low = after > 0 ? stops[after - 1] : after < 0 || cyclic ? stops.at(-1) : stops[0];
+  const low =
+    after > 0 ? stops[after - 1] : after < 0 || cyclic ? stops[stops.length - 1] : stops[0];
   const gap = (high[0] - low[0] + 1) % 1 || 1,
     share = ((where - low[0] + 1) % 1) / gap;
   return formatHex(
@@ -34,25 +35,23 @@ export function mixed(
   );
 }
 
-/** Return a table with a stop at another place, and that stop's new number. */
-export function moved(
-  /** @type {Table} */ table,
-  /** @type {number} */ index,
-  /** @type {number} */ where,
-) {
+/** Return a table with a stop at another place, and that stop's new number.
+ * @param {StopTable} table @param {number} index @param {number} where @returns {[StopTable, number]} */
+export function moved(table, index, where) {
+  /** @type {Stop} */
   const stop = [Math.round(1e4 * Math.min(1, Math.max(0, where))) / 1e4, table.stops[index][1]];
   const stops = table.stops
-    .map((/** @type {Table} */ each, /** @type {number} */ k) => (k === index ? stop : each))
-    .sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
+    .map((each, k) => (k === index ? stop : each))
+    .sort((a, b) => a[0] - b[0]);
   return [{ ...table, stops }, stops.indexOf(stop)];
 }
 
-export function reversed(/** @type {Table} */ table) {
+/** Return a table with its colors from the end. @param {StopTable} table @returns {StopTable} */
+export function reversed(table) {
   const stops = table.stops
-    .map((/** @type {any[]} */ [where, shade]) => [
-      table.cyclic ? (1 - where) % 1 : 1 - where,
-      shade,
-    ])
-    .sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
+    .map(
+      ([where, shade]) => /** @type {Stop} */ ([table.cyclic ? (1 - where) % 1 : 1 - where, shade]),
+    )
+    .sort((a, b) => a[0] - b[0]);
   return { ...table, stops };
 }

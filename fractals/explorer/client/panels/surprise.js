@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
 import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
+import { say } from "../words.js";
 import { children } from "./breed.js";
 import { shownPalette, tableOf } from "./colors.js";
 import { drawSheet } from "./previews.js";
@@ -11,39 +12,44 @@ const SHEET = 12;
 const MOST = 24; // favorites
 const SAMPLES = 8; // of a palette between two others
 
+/** @typedef {Pictured & {label: string}} Made a card */
+/** @typedef {{label: string, scene: WholeScene, still: string}} Favorite */
+/** @typedef {{done: Promise<unknown>, cancel: () => unknown}} Drawing */
+
 export function surprisePanel(/** @type {Context} */ { explorer, notify, open, close }) {
   // `sheets`: all until now, the newest last; `at`: the one that is shown; `parents`: indices of favorites
   const own = observe({
-    sheets: /** @type {Table[][]} */ ([]),
+    sheets: /** @type {(Made|null)[][]} */ ([]),
     at: -1,
     told: /** @type {Told|null} */ (null),
     parents: /** @type {number[]} */ ([]),
   });
-  let job = /** @type {Table|null} */ (null);
-  const favorites = () => kept.get("surprises", []);
-  const choose = (/** @type {Table} */ scene) => {
+  let job = /** @type {Drawing|null} */ (null);
+  const favorites = () => kept.get("surprises", /** @type {Favorite[]} */ ([]));
+  const choose = (/** @type {Scene} */ scene) => {
     explorer.open({ scene: fitting(scene) });
     close();
   };
-  const fitting = (/** @type {Table} */ scene) => ({ ...scene, image: explorer.scene.image });
+  const fitting = (/** @type {Scene} */ scene) => ({ ...scene, image: explorer.scene.image });
 
   /** Show a new sheet, which `start(place)` fills: `place(index, made)`. */
   async function fill(
     /** @type {string} */ text,
-    /** @type {(put: (index: number, made: any) => void) => any} */ start,
+    /** @type {(put: (index: number, made: Made) => void) => Drawing} */ start,
   ) {
     job?.cancel();
     const sheets = [...own.sheets.slice(0, own.at + 1), new Array(SHEET).fill(null)];
     Object.assign(own, {
       sheets,
       at: sheets.length - 1,
-      told: { share: 0, text: `${text}: 0 of ${SHEET}` },
+      told: { share: 0, text: say("done_of", { text, count: 0, of: SHEET }) },
     });
     const { at } = own;
-    const mine = start((/** @type {number} */ index, /** @type {any} */ made) => {
+    const mine = start((index, made) => {
       own.sheets = own.sheets.with(at, own.sheets[at].with(index, made));
       const count = own.sheets[at].filter(Boolean).length;
-      if (job === mine) own.told = { share: count / SHEET, text: `${text}: ${count} of ${SHEET}` };
+      if (job === mine)
+        own.told = { share: count / SHEET, text: say("done_of", { text, count, of: SHEET }) };
     });
     job = mine;
     try {
@@ -60,18 +66,16 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   }
 
   const draw = () =>
-    fill("Mutating this scene", (/** @type {(index: number, made: Table) => void} */ place) =>
-      explorer.job(
-        { t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) },
-        (/** @type {Table} */ { t, index, label, scene, preview }) => {
-          if (t === "surprised")
-            place(index, { label, scene, picture: explorer.pixelsOf(preview) });
-        },
-      ),
+    fill(say("mutating_this_scene"), (place) =>
+      explorer.job({ t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) }, (told) => {
+        if (told.t !== "surprised") return;
+        const { index, label, scene, preview } = told;
+        place(index, { label, scene, picture: explorer.pixelsOf(preview) });
+      }),
     );
 
   /** More like a card: its scene is opened, and mutated. */
-  const vary = (/** @type {Table} */ scene) => {
+  const vary = (/** @type {Scene} */ scene) => {
     explorer.open({ scene: fitting(scene) });
     explorer.addEventListener("drawn", draw, { once: true });
   };
@@ -80,31 +84,30 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     const [one, other] = own.parents.map((index) => favorites()[index]?.scene);
     if (!one || !other) return;
     const { mixed } = await import("./stops.js");
-    const between = (/** @type {Table} */ a, /** @type {Table} */ b) => {
+    const between = (/** @type {Color} */ a, /** @type {Color} */ b) => {
       const tables = [a, b].map((color) =>
         tableOf(shownPalette(color, explorer.catalog), explorer.catalog),
       );
-      const stops = Array.from({ length: SAMPLES }, (_, k) => [
-        k / SAMPLES,
-        mixed(
-          { stops: tables.map((table, end) => [end, mixed(table, k / SAMPLES)]), cyclic: false },
-          0.5,
-        ),
-      ]);
-      return { title: "Between", stops, cyclic: true };
+      const stops = Array.from({ length: SAMPLES }, (_, k) => {
+        const ends = tables.map(
+          (table, end) => /** @type {Stop} */ ([end, mixed(table, k / SAMPLES)]),
+        );
+        return /** @type {Stop} */ ([k / SAMPLES, mixed({ stops: ends, cyclic: false }, 0.5)]);
+      });
+      return { title: say("between"), stops, cyclic: true };
     };
     const scenes = children(one, other, SHEET, Math.random, between);
-    fill("Breeding the two", (/** @type {(index: number, made: Table) => void} */ place) =>
+    fill(say("breeding_the_two"), (place) =>
       drawSheet(explorer, { scenes, fit: true, width: 256 }, (index, made) =>
-        place(index, { label: `Child ${index + 1}`, ...made }),
+        place(index, { label: say("child", { value: index + 1 }), ...made }),
       ),
     );
   }
 
-  const sameAs = (/** @type {Table} */ scene) => (/** @type {Table} */ each) =>
+  const sameAs = (/** @type {Scene} */ scene) => (/** @type {{scene: Scene}} */ each) =>
     JSON.stringify(each.scene) === JSON.stringify(scene);
-  const mark = (/** @type {Table} */ { label, scene, picture }) => {
-    const others = favorites().filter((/** @type {Table} */ each) => !sameAs(scene)(each));
+  const mark = (/** @type {Made} */ { label, scene, picture }) => {
+    const others = favorites().filter((each) => !sameAs(scene)(each));
     const known = others.length < favorites().length;
     kept.set(
       "surprises",
@@ -124,35 +127,35 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     own.at = to;
   };
 
-  const item = (/** @type {any} */ made, /** @type {number} */ index) => {
+  const item = (/** @type {Made|null} */ made, /** @type {number} */ index) => {
     if (!made) return html`<li key=${`empty ${index}`} class="empty" aria-hidden="true"></li>`;
     const title = words(made.label),
       starred = favorites().some(sameAs(made.scene));
     return html`<li key=${`${own.at} ${index}`}><${Card} title=${title} onClick=${() => choose(made.scene)}><${Drawn} picture=${made.picture} /><//>
-      <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing left" onClick=${() => vary(made.scene)} />
-      <${Button} label=${starred ? `Remove ${title} from the favorites` : `Keep ${title} as a favorite`} symbol="star" bare kind=${`corner-button ${starred ? "on" : "passing"}`} aria-pressed=${String(starred)} onClick=${() => mark(made)} /></li>`;
+      <${Button} label=${say("more_like", { title })} symbol="surprise" bare kind="corner-button passing left" onClick=${() => vary(made.scene)} />
+      <${Button} label=${starred ? say("remove_from_the_favorites", { title }) : say("keep_as_a_favorite", { title })} symbol="star" bare kind=${`corner-button ${starred ? "on" : "passing"}`} aria-pressed=${String(starred)} onClick=${() => mark(made)} /></li>`;
   };
   const Favorites = () =>
     favorites().length > 0 &&
-    html`<${Section} title="Favorites">
-    <ul class="cards" aria-label="Favorites">${favorites().map(
-      (/** @type {Table} */ each, /** @type {number} */ index) => html`<li key=${each.still}>
+    html`<${Section} title=${say("favorites")}>
+    <ul class="cards" aria-label=${say("favorites")}>${favorites().map(
+      (each, index) => html`<li key=${each.still}>
       <${Card} title=${words(each.label)} onClick=${() => choose(each.scene)}><${Still} src=${each.still} /><//>
-      <${Button} label=${`Parent: ${words(each.label)}`} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
-      <${Button} label=${`Remove the favorite ${words(each.label)}`} symbol="trash" bare kind="corner-button passing" onClick=${() => {
+      <${Button} label=${say("parent", { name: words(each.label) })} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
+      <${Button} label=${say("remove_the_favorite", { name: words(each.label) })} symbol="trash" bare kind="corner-button passing" onClick=${() => {
         kept.set("surprises", favorites().toSpliced(index, 1));
         own.parents = [];
       }} /></li>`,
     )}</ul>
-    ${favorites().length > 1 && html`<div class="line"><p class="hint grow">${own.parents.length < 2 ? "Tick two of them to breed them." : ""}</p><${Button} label="Breed these two" symbol="surprise" kind="primary" disabled=${own.parents.length < 2} onClick=${breed} /></div>`}<//>`;
+    ${favorites().length > 1 && html`<div class="line"><p class="hint grow">${own.parents.length < 2 ? say("tick_two_of_them_to") : ""}</p><${Button} label=${say("breed_these_two")} symbol="surprise" kind="primary" disabled=${own.parents.length < 2} onClick=${breed} /></div>`}<//>`;
   return {
     draw,
     View: () =>
-      html`<div class="stack"><${Road} at="surprise" open=${open} /><${Progress} told=${own.told} cancel=${() => job?.cancel()} /><ul class="cards" aria-label="Surprises">${(own.sheets[own.at] ?? []).map(item)}</ul><${Favorites} /></div>`,
+      html`<div class="stack"><${Road} at="surprise" open=${open} /><${Progress} told=${own.told} cancel=${() => job?.cancel()} /><ul class="cards" aria-label=${say("surprises")}>${(own.sheets[own.at] ?? []).map(item)}</ul><${Favorites} /></div>`,
     Actions: () => html`<div class="line grow end tight">
-      <${Button} label="The sheet before" symbol="back" bare kind="quiet" disabled=${own.at < 1} onClick=${() => walk(own.at - 1)} />
-      ${own.at < own.sheets.length - 1 && html`<${Button} label="The next sheet" symbol="redo" bare kind="quiet" onClick=${() => walk(own.at + 1)} />`}
-      <${Button} label="Twelve more" symbol="surprise" kind="quiet" onClick=${draw} /></div>`,
+      <${Button} label=${say("the_sheet_before")} symbol="back" bare kind="quiet" disabled=${own.at < 1} onClick=${() => walk(own.at - 1)} />
+      ${own.at < own.sheets.length - 1 && html`<${Button} label=${say("the_next_sheet")} symbol="redo" bare kind="quiet" onClick=${() => walk(own.at + 1)} />`}
+      <${Button} label=${say("twelve_more")} symbol="surprise" kind="quiet" onClick=${draw} /></div>`,
     shown: () => own.at >= 0 || draw(),
     hidden: () => job?.cancel(),
   };

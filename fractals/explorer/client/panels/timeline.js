@@ -1,6 +1,7 @@
 /** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
 import { html, useEffect, useSignal } from "../html.js";
 import { Button, Drawn } from "../ui.js";
+import { say } from "../words.js";
 import { heightOf, rangeOf } from "./curves.js";
 import { Ease, Graph } from "./graph.js";
 import { Key, Tracks } from "./tracks.js";
@@ -21,9 +22,11 @@ export function retimed(times, index, wish) {
   return times.with(index, Math.round(100 * Math.max(least, Math.min(most, wish))) / 100);
 }
 
+/** @typedef {Omit<Asked<Sent.Moments>, "t"|"at"|"width">} Film */
+/** @typedef {Pictured & {at: number, of: string, id: number}} Made */
 /**
- * @param {{explorer: import("../explorer.js").Explorer, film: Table, length: number, backwards: boolean, keys: {title: string, at: number, ease?: string}[],
- *   depths: number[], put: (times: number[]) => void, ease: (index: number, name: string) => void, tracks: import("./tracks.js").Track[], choices: any[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
+ * @param {{explorer: import("../explorer.js").Explorer, film: Film, length: number, backwards: boolean, keys: {title: string, at: number, ease?: string}[],
+ *   depths: number[], put: (times: number[]) => void, ease: (index: number, name: EaseName) => void, tracks: import("./tracks.js").Track[], choices: import("./tracks.js").Choice[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
  * `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards; `depths`: log2(zoom) from its begin to its end
  */
 export function Timeline({
@@ -39,9 +42,9 @@ export function Timeline({
   choices,
   putTracks,
 }) {
-  const made = useSignal(/** @type {Table[]} */ ([])),
+  const made = useSignal(/** @type {Made[]} */ ([])),
     moment = useSignal(/** @type {number|null} */ (null)),
-    still = useSignal(/** @type {Table|null} */ (null));
+    still = useSignal(/** @type {Made|null} */ (null));
   const drag = useSignal(/** @type {number[]|null} */ (null)),
     picked = useSignal(-1); // times of the keys, while one is dragged; the key that was touched last
   // One picture is drawn at a time, the moment first; `text`: of which film, "": none is drawn
@@ -61,8 +64,9 @@ export function Timeline({
       const at = isMoment ? wanted : (lane.length * (missing + 0.5)) / PICTURES;
       const job = explorer.job(
         { t: "moments", ...lane.film, at: [at], width: WIDTHS[Number(isMoment)] },
-        ({ t, scene, preview }) => {
-          if (t !== "surprised" || lane.text !== of) return;
+        (told) => {
+          if (told.t !== "surprised" || lane.text !== of) return;
+          const { scene, preview } = told;
           const found = {
             at,
             of,
@@ -92,7 +96,7 @@ export function Timeline({
     moment.value = time;
     draw();
   };
-  const look = (/** @type {Table} */ { target }) => lookAt(Number(target.value));
+  const look = (/** @type {FieldEvent} */ { target }) => lookAt(Number(target.value));
 
   const times = drag.value ?? keys.map(({ at }) => at),
     end = Math.max(length, times.at(-1) ?? 0);
@@ -120,29 +124,29 @@ export function Timeline({
     drag.value = null;
   };
 
-  return html`<div class="timeline" role="group" aria-label="Timeline of the film">
+  return html`<div class="timeline" role="group" aria-label=${say("timeline_of_the_film")}>
     ${still.value && html`<${Drawn} key=${still.value.id} picture=${still.value.picture} />`}
     <div class="film-strip">${Array.from({ length: PICTURES }, (_, k) => html`<span key=${k}>${made.value[k] && html`<${Drawn} key=${made.value[k].id} picture=${made.value[k].picture} />`}</span>`)}
-      <input type="range" aria-label="Moment of the film" aria-valuetext=${seconds(moment.value ?? 0)} min="0" max=${length} step=${length / 200} value=${moment.value ?? 0} onInput=${look} /></div>
+      <input type="range" aria-label=${say("moment_of_the_film")} aria-valuetext=${seconds(moment.value ?? 0)} min="0" max=${length} step=${length / 200} value=${moment.value ?? 0} onInput=${look} /></div>
     ${
       keys.length > 0 &&
       html`<${Graph} line=${line} range=${range} moment=${(moment.value ?? 0) / end} backwards=${backwards} kind=${drag.value ? " stale" : ""}>${keys.map(
         (
           { title, at },
           index,
-        ) => html`<${Key} key=${index} label=${`Time of ${title}`} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
+        ) => html`<${Key} key=${index} label=${say("time_of", { title })} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
       share=${times[index] / end} height=${heightAt(at)} now=${times[index]} most=${LONGEST} step=${STEP / end} backwards=${backwards} disabled=${index === 0} kind=${index === picked.value ? " picked" : ""} move=${move(index)} done=${done} held=${pick(index)}>${index + 1}<//>`,
       )}<//>
-      <p class="hint">The line is the zoom over time.</p>`
+      <p class="hint">${say("the_line_is_the_zoom")}</p>`
     }
-    ${picked.value > 0 && keys[picked.value] && html`<${Ease} label=${`The film comes to ${keys[picked.value].title}`} value=${keys[picked.value].ease} put=${(/** @type {string} */ name) => ease(picked.value, name)} />`}
+    ${picked.value > 0 && keys[picked.value] && html`<${Ease} label=${say("the_film_comes_to", { title: keys[picked.value].title })} value=${keys[picked.value].ease} put=${(/** @type {EaseName} */ name) => ease(picked.value, name)} />`}
     <div class="line"><span class="grow faint">${
       drag.value
         ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
         : moment.value === null
-          ? "Slide along the film to look at a moment."
-          : `${seconds(moment.value)} of ${seconds(length)}`
+          ? say("slide_along_the_film_to")
+          : say("of", { value: seconds(moment.value), count: seconds(length) })
     }</span>
-      ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
+      ${still.value && html`<${Button} label=${say("go_there")} kind="quiet" title=${say("show_this_moment_in_the")} onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
     <${Tracks} catalog=${explorer.catalog} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
 }

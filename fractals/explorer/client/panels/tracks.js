@@ -2,6 +2,7 @@
 import { html, useSignal } from "../html.js";
 import { paintsOf } from "../paints.js";
 import { Button, Select, TextField, whileHeld, words } from "../ui.js";
+import { say } from "../words.js";
 import { ANY } from "../written.js";
 import { coloringName, coloringOf, shownPalette } from "./colors.js";
 import { curveAt, heightOf, rangeOf, traced, valueAt } from "./curves.js";
@@ -24,32 +25,32 @@ const ARROWS = /** @type {Record<string, number[]>} */ ({
 const MOST = 12,
   MOST_KEYS = 60; // tracks; keys of each
 
-/** @typedef {number|string|Table} Value of a palette a name or a table */
+/** @typedef {number|Palette} Value of a palette a name or a table */
 /** @typedef {[number, Value, string?]} TrackPoint share of the film's length as it runs forwards, value, and how the value comes here */
 /** @typedef {{name: string, title: string, points: TrackPoint[]}} Track */
-/** @typedef {{name: string, title: string, value: Value, least?: number, most?: number}} Choice */
+/** @typedef {{name: string, title: string, value: Value, least?: number|null, most?: number|null}} Choice */
 
 /** Return the values of a scene that may change over time: their names as of film.tracks, titles, and values of now.
- * @param {Table} scene @param {Table} catalog @returns {Choice[]} */
+ * @param {WholeScene} scene @param {Received.Catalog} catalog @returns {Choice[]} */
 export function choicesOf({ color, formula }, catalog) {
   /** @type {Choice[]} */
   const found = [
-    { name: "palette", title: "Palette", value: shownPalette(color, catalog) },
-    { name: "density", title: "Density", value: color.density ?? 1, ...BOUNDS.density },
-    { name: "offset", title: "Offset", value: color.offset ?? 0 },
+    { name: "palette", title: say("palette"), value: shownPalette(color, catalog) },
+    { name: "density", title: say("density"), value: color.density ?? 1, ...BOUNDS.density },
+    { name: "offset", title: say("offset"), value: color.offset ?? 0 },
   ];
   const seen = new Set();
   const nameOf = (/** @type {number[]} */ path) => `layers.${path.join(".layers.")}`,
     numbered = (/** @type {number[]} */ path) => path.map((part) => part + 1).join(".");
   for (const { paint, path, overs } of paintsOf(color).slice(1)) {
     const name = nameOf(path),
-      title = `${words(coloringName(paint))} (layer ${numbered(path)})`;
+      title = say("layer_title", { name: words(coloringName(paint)), place: numbered(path) });
     overs.forEach((over, k) => {
       const group = path.slice(0, k + 1);
       if (over.layers && !seen.has(over))
         found.push({
           name: `${nameOf(group)}.opacity`,
-          title: `Opacity of the group ${numbered(group)}`,
+          title: say("opacity_of_the_group", { place: numbered(group) }),
           value: over.opacity ?? 1,
           ...BOUNDS.opacity,
         });
@@ -57,41 +58,43 @@ export function choicesOf({ color, formula }, catalog) {
     });
     found.push({
       name: `${name}.palette`,
-      title: `Palette of ${title}`,
+      title: say("palette_of", { title }),
       value: shownPalette(paint, catalog),
     });
-    for (const key of ["opacity", "density", "offset"])
+    for (const key of /** @type {const} */ (["opacity", "density", "offset"]))
       found.push({
         name: `${name}.${key}`,
-        title: `${words(key)} of ${title}`,
+        title: say("of_layer", { name: words(key), title }),
         value: paint[key] ?? (key === "offset" ? 0 : 1),
         ...BOUNDS[key],
       });
   }
-  const given = typeof color.coloring === "object" ? color.coloring : {},
+  const given = /** @type {Record<string, unknown>} */ (
+      typeof color.coloring === "object" ? color.coloring : {}
+    ),
     own = typeof formula === "object" ? formula : { name: formula };
   for (const { name, type, default: usual, least, most } of coloringOf(color, catalog)?.options ??
     [])
     if (type === "float")
       found.push({
         name: `coloring.${name}`,
-        title: `${words(name)} of the coloring`,
-        value: given[name] ?? usual,
+        title: say("of_the_coloring", { name: words(name) }),
+        value: /** @type {number} */ (given[name] ?? usual),
         least,
         most,
       });
-  const known = catalog.formulas.find((/** @type {Table} */ each) => each.name === own.name),
+  const known = catalog.formulas.find((each) => each.name === own.name),
     { options = {}, whole = [] } = known ?? {};
   for (const [name, usual] of Object.entries(options))
     if (!whole.includes(name))
       found.push({
         name: `formula.${name}`,
-        title: `${words(name)} of the formula`,
-        value: own[name] ?? usual,
+        title: say("of_the_formula", { name: words(name) }),
+        value: /** @type {Value} */ (own[name] ?? usual),
       });
   for (const { name, part, value } of parametersOf(formula))
     if (part === null)
-      found.push({ name: `formula.${name}`, title: `${name} of the formula`, value });
+      found.push({ name: `formula.${name}`, title: say("of_the_formula", { name }), value });
   return found.filter(({ name, value }) => typeof value === "number" || isPalette(name));
 }
 
@@ -101,7 +104,7 @@ const isPalette = (name) => name === "palette" || name.endsWith(".palette");
 /** Return the text of a value. @param {Value} value */
 const textOf = (value) =>
   typeof value === "object"
-    ? value.title || "Your own"
+    ? (!Array.isArray(value) && value.title) || say("your_own")
     : typeof value === "number"
       ? String(value)
       : words(value);
@@ -148,7 +151,7 @@ const isNumbers = (points) => points.every(([, value]) => typeof value === "numb
 /**
  * A key on a line along the film: it is dragged, or moved by arrow keys, ten times as far with Shift.
  * @param {{label: string, title: string, text: string, share: number, height?: number, now: number, most: number, step: number, backwards: boolean, kind?: string,
- *   disabled?: boolean, move: (share: number, live: boolean, height: number) => void, done: () => void, held?: () => void, remove?: () => void, children?: any}} options
+ *   disabled?: boolean, move: (share: number, live: boolean, height: number) => void, done: () => void, held?: () => void, remove?: () => void, children?: unknown}} options
  * `share`: of the line, as the film runs forwards; `height`: of a graph, from 0 to 1; `now`, `most`: seconds; `move` is called all along a drag (`live`), which `done` ends
  */
 export function Key({
@@ -170,8 +173,9 @@ export function Key({
   children,
 }) {
   const mirrored = (/** @type {number} */ at) => (backwards ? 1 - at : at);
-  const grab = (/** @type {any} */ event) => {
-    const line = event.currentTarget.parentNode.getBoundingClientRect(),
+  const grab = (/** @type {PointerEvent} */ event) => {
+    const lane = /** @type {Element} */ (/** @type {Element} */ (event.currentTarget).parentNode),
+      line = lane.getBoundingClientRect(),
       off = [event.clientX - mirrored(share) * line.width, event.clientY + height * line.height];
     held();
     if (!disabled)
@@ -196,7 +200,7 @@ export function Key({
 }
 
 /**
- * @param {{catalog: Table, tracks: Track[], choices: Choice[], length: number, backwards: boolean,
+ * @param {{catalog: Received.Catalog, tracks: Track[], choices: Choice[], length: number, backwards: boolean,
  *   moment: number, put: (tracks: Track[]) => void, look: (seconds: number) => void}} options `moment`: seconds that are looked at
  */
 export function Tracks({ catalog, tracks, choices, length, backwards, moment, put, look }) {
@@ -206,7 +210,7 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
   const shown = drag.value ?? tracks,
     [of, key] = picked.value ?? [-1, -1],
     point = shown[of]?.points[key];
-  const change = (/** @type {number} */ index, /** @type {any[]} */ points) =>
+  const change = (/** @type {number} */ index, /** @type {TrackPoint[]} */ points) =>
     put(tracks.with(index, { ...tracks[index], points }));
   const remove = (/** @type {number} */ index) => {
     picked.value = null;
@@ -274,20 +278,20 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     change(index, tracks[index].points.toSpliced(which, 1));
   };
   const typed = (/** @type {number} */ value) => choose(bounded(of, value));
-  const paletteOf = (/** @type {any} */ value) =>
+  const paletteOf = (/** @type {Value} */ value) =>
     typeof value === "string"
-      ? catalog.palettes.find((/** @type {Table} */ { name }) => name === value)
-      : value;
+      ? catalog.palettes.find(({ name }) => name === value)
+      : typeof value === "object" && !Array.isArray(value)
+        ? value
+        : undefined;
   /** Palettes that the first one of a track can become, and a key's own where that is no name. */
   const palettes = (/** @type {TrackPoint[]} */ points, /** @type {Value} */ own) => [
     ...(typeof own === "string" ? [] : [["", textOf(own)]]),
     ...catalog.palettes
-      .filter(
-        (/** @type {Table} */ { cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true),
-      )
-      .map((/** @type {Table} */ { name, title }) => [name, title]),
+      .filter(({ cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true))
+      .map(({ name, title }) => [name, title]),
   ];
-  const choose = (/** @type {any} */ value) => {
+  const choose = (/** @type {Value} */ value) => {
     const [at, , ...ease] = tracks[of].points[key];
     if (value !== "") change(of, tracks[of].points.with(key, [at, value, ...ease]));
   };
@@ -297,40 +301,40 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
       tracks[of].points.with(key, [tracks[of].points[key][0], tracks[of].points[key][1], name]),
     );
   const free = choices.filter(({ name }) => !tracks.some((track) => track.name === name));
-  return html`<div class="stack" role="group" aria-label="Values over time">
+  return html`<div class="stack" role="group" aria-label=${say("values_over_time")}>
     ${shown.map(
       ({ name, title, points }, index) => html`<div key=${name} class="film-track">
       <div class="line tight"><span class="grow">${title}</span>
-        <${Button} label=${`Add a key of ${title} at this moment`} symbol="plus" bare kind="quiet" onClick=${() => addKey(index)} />
-        <${Button} label=${`Remove ${title}`} symbol="trash" bare kind="quiet" onClick=${() => remove(index)} /></div>
+        <${Button} label=${say("add_a_key_of_at", { title })} symbol="plus" bare kind="quiet" onClick=${() => addKey(index)} />
+        <${Button} label=${say("remove_name", { name: title })} symbol="trash" bare kind="quiet" onClick=${() => remove(index)} /></div>
       <${Lane} line=${isNumbers(points) && traced(points)} range=${rangeAt(index)} moment=${moment / length} backwards=${backwards} add=${(/** @type {number} */ share, /** @type {number} */ height) => addKey(index, share, bounded(index, valueAt(rangeAt(index), height)))}>
         ${points.map(
           (
             [share, value],
             which,
-          ) => html`<${Key} key=${which} label=${`Key ${which + 1} of ${title}`} title=${textOf(value)} text=${`${textOf(value)} at ${Number((share * length).toFixed(2))} s`}
+          ) => html`<${Key} key=${which} label=${say("key_of", { value: which + 1, title })} title=${textOf(value)} text=${say("at_s", { text: textOf(value), seconds: Number((share * length).toFixed(2)) })}
         share=${share} height=${typeof value === "number" ? heightOf(rangeAt(index), value) : 0.5} now=${share * length} most=${length} step=${STEP} backwards=${backwards} kind=${index === of && which === key ? " picked" : ""} move=${move(index, which)} done=${done} held=${hold(index, which)} remove=${removeKey(index, which)} />`,
         )}<//>
       ${
         index === of &&
         point &&
         typeof point[1] !== "number" &&
-        html`<${Select} label=${`Palette at ${Number((point[0] * length).toFixed(2))} s`} choices=${palettes(points, point[1])}
+        html`<${Select} label=${say("palette_at_s", { seconds: Number((point[0] * length).toFixed(2)) })} choices=${palettes(points, point[1])}
         value=${typeof point[1] === "string" ? point[1] : ""} put=${choose} />`
       }
       ${
         index === of &&
         point &&
         typeof point[1] === "number" &&
-        html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>
+        html`<div class="row slider-row"><div class="row-head"><label for="track-value">${say("value_at_s", { seconds: Number((point[0] * length).toFixed(2)) })}</label>
         <${TextField} id="track-value" class="number" inputmode="decimal" value=${String(point[1])} read=${ANY} put=${typed} /></div></div>`
       }
-      ${index === of && point && key > 0 && html`<${Ease} label="The value comes here" value=${point[2]} put=${ease} />`}</div>`,
+      ${index === of && point && key > 0 && html`<${Ease} label=${say("the_value_comes_here")} value=${point[2]} put=${ease} />`}</div>`,
     )}
-    ${tracks.length < MOST && free.length > 0 && html`<${Select} label="Change over time" choices=${[["", "Choose a value"], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
+    ${tracks.length < MOST && free.length > 0 && html`<${Select} label=${say("change_over_time")} choices=${[["", say("choose_a_value")], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
 }
 
-/** Where the keys of a track lie: on the curve of a number, or on a line. @param {{line: number[][]|false, range: number[], moment: number, backwards: boolean, add: (share: number, height: number) => void, children?: any}} options */
+/** Where the keys of a track lie: on the curve of a number, or on a line. @param {{line: number[][]|false, range: number[], moment: number, backwards: boolean, add: (share: number, height: number) => void, children?: unknown}} options */
 const Lane = ({ line, children, ...rest }) =>
   line
     ? html`<${Graph} line=${line} kind=" lane" ...${rest}>${children}<//>`

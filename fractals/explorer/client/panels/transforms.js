@@ -13,13 +13,15 @@ import {
 } from "../points.js";
 import { observe } from "../state.js";
 import { Button, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
+import { say } from "../words.js";
 import { ANY } from "../written.js";
 import { AddVariation } from "./variations.js";
 
-const NAMES = ["Middle", "End of x", "End of y"],
+const NAMES = [say("middle"), say("end_of_x"), say("end_of_y")],
   NUMBERS = ["a", "b", "c", "d", "e", "f"];
 /** @type {Record<string, number[]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+/** @typedef {"weight"|"color"|"color_speed"|"opacity"} Share */
 const NUDGE = 8,
   REACH = 9; // CSS pixels: that an arrow key moves a handle; the radius of one
 
@@ -37,13 +39,12 @@ export function transformsTool({ explorer, canvas }) {
     typeof explorer.scene?.formula === "object"
       ? explorer.scene.formula
       : { name: explorer.scene?.formula };
-  const known = () =>
-    explorer.catalog?.formulas.find((/** @type {Table} */ { name }) => name === formula().name);
+  const known = () => explorer.catalog?.formulas.find(({ name }) => name === formula().name);
   const all = () => transformsOf(formula(), known());
-  const picked = () => all().find((/** @type {any[]} */ [key]) => key === own.picked) ?? all()[0];
-  const affineOf = (/** @type {any[]} */ [key, transform]) =>
+  const picked = () => all().find(([key]) => key === own.picked) ?? all()[0];
+  const affineOf = (/** @type {import("../points.js").Listed} */ [key, transform]) =>
     own.draft && key === picked()[0] ? own.draft : (transform.affine ?? UNIT);
-  const put = (/** @type {any} */ values, step = "") =>
+  const put = (/** @type {Transform} */ values, step = "") =>
     explorer.change({ formula: withTransform(formula(), known(), picked()[0], values) }, step);
 
   /** Return the map from the plane to CSS pixels of the canvas: the picture's. */
@@ -57,7 +58,7 @@ export function transformsTool({ explorer, canvas }) {
     const plane = pictured();
     if (!plane || !own.fitted) return plane;
     if (held) return held;
-    const corners = all().flatMap((/** @type {any[]} */ [, transform]) =>
+    const corners = all().flatMap(([, transform]) =>
       cornersOf(transform.affine ?? UNIT).map((corner) => apply(plane, corner)),
     );
     const [left, top, right, bottom] = explorer.free ?? [0, 0, ...explorer.size],
@@ -73,7 +74,7 @@ export function transformsTool({ explorer, canvas }) {
 
   function grab(
     /** @type {PointerEvent} */ event,
-    /** @type {string} */ key,
+    /** @type {number|string} */ key,
     /** @type {number} */ corner,
   ) {
     event.preventDefault();
@@ -87,7 +88,7 @@ export function transformsTool({ explorer, canvas }) {
       [at] = [apply(plane, cornersOf(begun)[corner])];
     const off = [event.clientX - at[0], event.clientY - at[1]];
     let last = begun;
-    const move = (/** @type {Table} */ { clientX, clientY, shiftKey }) => {
+    const move = (/** @type {PointerEvent} */ { clientX, clientY, shiftKey }) => {
       last = dragged(
         begun,
         corner,
@@ -111,7 +112,7 @@ export function transformsTool({ explorer, canvas }) {
 
   function nudge(
     /** @type {KeyboardEvent} */ event,
-    /** @type {string} */ key,
+    /** @type {number|string} */ key,
     /** @type {number} */ corner,
   ) {
     const by = KEYS[event.key];
@@ -130,7 +131,9 @@ export function transformsTool({ explorer, canvas }) {
     put({ affine: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
   }
 
-  function Triangle(/** @type {{entry: any[], plane: any}} */ { entry, plane }) {
+  function Triangle(
+    /** @type {{entry: import("../points.js").Listed, plane: number[]}} */ { entry, plane },
+  ) {
     const [key, , name] = entry,
       corners = cornersOf(affineOf(entry)).map((corner) => apply(plane, corner));
     if (!corners.flat().every((part) => Math.abs(part) < 1e6)) return null;
@@ -141,7 +144,7 @@ export function transformsTool({ explorer, canvas }) {
         (
           [x, y],
           corner,
-        ) => html`<circle key=${corner} cx=${x} cy=${y} r=${REACH} tabindex=${on ? 0 : -1} role="button" aria-label=${`${NAMES[corner]} of transform ${name}`}
+        ) => html`<circle key=${corner} cx=${x} cy=${y} r=${REACH} tabindex=${on ? 0 : -1} role="button" aria-label=${say("of_transform", { value: NAMES[corner], name })}
         onPointerDown=${(/** @type {PointerEvent} */ event) => grab(event, key, corner)} onKeyDown=${(/** @type {KeyboardEvent} */ event) => nudge(event, key, corner)} />`,
       )}
       <text x=${corners[0][0]} y=${corners[0][1]}>${name}</text></g>`;
@@ -165,7 +168,7 @@ export function transformsTool({ explorer, canvas }) {
     if (!plane || !all().length) return null;
     const sorted = [...all()].sort(([one]) => (one === picked()[0] ? 1 : -1));
     const shown = own.fitted && frameOf(plane);
-    return html`<svg class=${`handles${shown ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${shown && html`<polygon class="frame" points=${shown.map((corner) => corner.join()).join(" ")}><title>The picture</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
+    return html`<svg class=${`handles${shown ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${shown && html`<polygon class="frame" points=${shown.map((corner) => corner.join()).join(" ")}><title>${say("the_picture")}</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
   }
 
   /** A slider whose drag is one step of undo. */
@@ -182,9 +185,9 @@ export function transformsTool({ explorer, canvas }) {
   ) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
     live=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags}`)} put=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags++}`)} />`;
 
-  function Variations(/** @type {{transform: Table}} */ { transform }) {
+  function Variations(/** @type {{transform: Transform}} */ { transform }) {
     const { variations = { linear: 1 } } = transform,
-      names = explorer.catalog.variations.map((/** @type {Table} */ { name }) => name);
+      names = explorer.catalog.variations.map(({ name }) => name);
     const rest = (/** @type {string} */ key) =>
       Object.fromEntries(
         Object.entries(variations).filter(
@@ -192,13 +195,13 @@ export function transformsTool({ explorer, canvas }) {
         ),
       );
     const isWeight = (/** @type {string} */ key) => names.includes(key.replace(/^(pre|post)_/, ""));
-    return html`<${Section} title="Variations">${Object.entries(variations).map(
+    return html`<${Section} title=${say("variations")}>${Object.entries(variations).map(
       ([key, value]) => html`<div key=${key} class="line">
         <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
-        ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
+        ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${say("remove_name", { name: words(key) })} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
     )}
-<//><${AddVariation} explorer=${explorer} variations=${variations} put=${(/** @type {Table} */ given) => put({ variations: given })}
-        change=${(/** @type {Table} */ given) => ({ formula: withTransform(formula(), known(), picked()[0], { variations: given }) })} />`;
+<//><${AddVariation} explorer=${explorer} variations=${variations} put=${(given) => put({ variations: given })}
+        change=${(given) => ({ formula: withTransform(formula(), known(), picked()[0], { variations: given }) })} />`;
   }
 
   /** The fields of the panel. */
@@ -207,11 +210,11 @@ export function transformsTool({ explorer, canvas }) {
     if (!entry) return null;
     const [key, transform] = entry,
       affine = affineOf(entry),
-      count = all().filter((/** @type {any[]} */ [each]) => each !== FINAL).length;
+      count = all().filter(([each]) => each !== FINAL).length;
     const list = all()
-      .filter((/** @type {any[]} */ [each]) => each !== FINAL)
-      .map((/** @type {any[]} */ [, each]) => each);
-    const replace = (/** @type {Table[]} */ transforms) =>
+      .filter(([each]) => each !== FINAL)
+      .map(([, each]) => each);
+    const replace = (/** @type {Transform[]} */ transforms) =>
       explorer.change({ formula: { ...formula(), transforms } });
     const add = () => {
       own.picked = count;
@@ -221,27 +224,29 @@ export function transformsTool({ explorer, canvas }) {
       own.picked = 0;
       if (key === FINAL)
         explorer.change({
-          formula: Object.fromEntries(Object.entries(formula()).filter(([each]) => each !== FINAL)),
+          formula: /** @type {FormulaTable} */ (
+            Object.fromEntries(Object.entries(formula()).filter(([each]) => each !== FINAL))
+          ),
         });
       else replace(list.toSpliced(Number(key), 1));
     };
     const typed = (/** @type {number} */ k) => (/** @type {number} */ value) =>
       put({ affine: affine.with(k, value) });
-    const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) =>
+    const share = (/** @type {Share} */ name, /** @type {number} */ usual, most = 1) =>
       html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
-    return html`<${Section} title="Transforms">
-        <p class="hint">Drag the triangles on the picture. With Shift a triangle turns and grows; arrow keys move a corner, too.</p>
-        <${Toggle} label="Fit the triangles into the window" about="Shows all triangles at a scale of their own, whatever part of the flame the picture shows. A frame stands for the picture." value=${own.fitted} put=${(/** @type {boolean} */ on) => (own.fitted = on)} />
-        <div class="segments wrap" role="group" aria-label="Transforms">${all().map(
-          (/** @type {any[]} */ [each, , name]) =>
+    return html`<${Section} title=${say("transforms")}>
+        <p class="hint">${say("drag_the_triangles_on_the")}</p>
+        <${Toggle} label=${say("fit_the_triangles_into_the")} about=${say("shows_all_triangles_at_a")} value=${own.fitted} put=${(/** @type {boolean} */ on) => (own.fitted = on)} />
+        <div class="segments wrap" role="group" aria-label=${say("transforms")}>${all().map(
+          ([each, , name]) =>
             html`<${Button} key=${each} label=${name} aria-pressed=${String(each === key)} onClick=${() => {
               own.picked = each;
             }} />`,
         )}</div>
-        <div class="line"><${Button} label="Duplicate" kind="quiet" onClick=${add} /><${Button} label="Remove" kind="quiet" disabled=${key !== FINAL && count < 2} onClick=${remove} />
-          ${!formula().final && html`<${Button} label="Final transform" kind="quiet" title="It moves points where they are plotted, and only there" onClick=${() => explorer.change({ formula: { ...formula(), transforms: list, final: { variations: { linear: 1 } } } })} />`}</div>
+        <div class="line"><${Button} label=${say("duplicate")} kind="quiet" onClick=${add} /><${Button} label=${say("remove")} kind="quiet" disabled=${key !== FINAL && count < 2} onClick=${remove} />
+          ${!formula().final && html`<${Button} label=${say("final_transform")} kind="quiet" title=${say("it_moves_points_where_they")} onClick=${() => explorer.change({ formula: { ...formula(), transforms: list, final: { variations: { linear: 1 } } } })} />`}</div>
         ${key !== FINAL && share("weight", 1, 4)}${share("color", 0)}${share("color_speed", 0.5)}${key !== FINAL && share("opacity", 1)}
-        <div class="numbers" role="group" aria-label="Affine map">${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
+        <div class="numbers" role="group" aria-label=${say("affine_map")}>${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
       <${Variations} transform=${transform} />`;
   }
   return { Handles, Fields, Dragged };

@@ -2,33 +2,36 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Section, words } from "../ui.js";
+import { say } from "../words.js";
 import { Previews } from "./previews.js";
 
+/** @typedef {Record<string, number>} Weights of variations, and their parameters */
 const MOST = 24; // small pictures at once: a flame takes a fraction of a second each
 const own = observe({ wanted: "" });
 
 /** Return the variations that have each of the words that are searched, those that begin with them first.
- * @param {Table[]} variations of the catalog @param {string} wanted @returns {Table[]} */
+ * @param {Received.VariationFacts[]} variations @param {string} wanted @returns {Received.VariationFacts[]} */
 export function variationsFor(variations, wanted) {
   const parts = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (/** @type {Table} */ { name, title }) => `${words(name)} ${title}`.toLowerCase();
+  const text = (/** @type {Received.VariationFacts} */ { name, title }) =>
+    `${words(name)} ${title}`.toLowerCase();
   const found = variations.filter((each) => parts.every((part) => text(each).includes(part)));
-  const begins = (/** @type {Table} */ each) => Number(text(each).startsWith(parts[0] ?? ""));
+  const begins = (/** @type {Received.VariationFacts} */ each) =>
+    Number(text(each).startsWith(parts[0] ?? ""));
   return found.sort((one, other) => begins(other) - begins(one));
 }
 
-/** Return weights and parameters with one more variation. @param {Table} variations @param {Table} added of the catalog */
+/** Return weights and parameters with one more variation. @param {Weights} variations
+ * @param {Received.VariationFacts} added @returns {Weights} */
 export function withVariation(variations, { name, parameters = {} }) {
   const given = Object.entries(parameters).map(([key, value]) => [`${name}_${key}`, value]);
   return { ...variations, [name]: 0.5, ...Object.fromEntries(given) };
 }
 
-/** @param {{explorer: import("../explorer.js").Explorer, variations: Table, change: (variations: Table) => Table, put: (variations: Table) => void}} options
+/** @param {{explorer: import("../explorer.js").Explorer, variations: Weights, change: (variations: Weights) => Scene, put: (variations: Weights) => void}} options
  * `change`: the keys of the scene with other variations of the transform */
 export function AddVariation({ explorer, variations, change, put }) {
-  const free = explorer.catalog.variations.filter(
-    (/** @type {Table} */ { name }) => !(name in variations),
-  );
+  const free = explorer.catalog.variations.filter(({ name }) => !(name in variations));
   const found = variationsFor(free, own.wanted),
     shown = found.slice(0, MOST);
   const items = shown.map((each) => ({
@@ -39,16 +42,16 @@ export function AddVariation({ explorer, variations, change, put }) {
     added: each,
   }));
   const told = !found.length
-    ? "No variation has these words."
+    ? say("no_variation_has_these_words")
     : found.length > MOST
-      ? `${MOST} of ${found.length}: type words to find others.`
+      ? say("of_type_words_to_find", { shown: MOST, count: found.length })
       : "";
-  return html`<${Section} title="Add a variation" open=${false}>
-    <input type="search" placeholder="Search" aria-label="Search the variations" value=${own.wanted} onInput=${(
-      /** @type {Table} */ { target },
+  return html`<${Section} title=${say("add_a_variation")} open=${false}>
+    <input type="search" placeholder=${say("search")} aria-label=${say("search_the_variations")} value=${own.wanted} onInput=${(
+      /** @type {FieldEvent} */ { target },
     ) => {
       own.wanted = target.value;
     }} />
     <p class="hint" role="status">${told}</p>
-    <${Previews} explorer=${explorer} label="Variations" items=${items} named choose=${(/** @type {Table} */ { added }) => put(withVariation(variations, added))} /><//>`;
+    <${Previews} explorer=${explorer} label=${say("variations")} items=${items} named choose=${({ added }) => put(withVariation(variations, added))} /><//>`;
 }

@@ -1,0 +1,52 @@
+/** What a new connection asks for: the scene that is shown, then what the lost one did not answer. */
+
+const ANSWERED = 60_000; // ms in which the server answers a view or colors: it does so before it draws
+
+export class Reconnect {
+  #first;
+
+  /** @param {import("./queue.js").Queue} queue @param {Partial<Sent.Open>} first keys of the first `open`
+   * @param {() => void} renew closes a connection from which nothing comes, and makes another one */
+  constructor(queue, first, renew) {
+    this.queue = queue;
+    this.#first = first;
+    this.renew = renew;
+  }
+
+  /** The server greets: it gets the scene that is shown. @param {Scene|null} scene */
+  welcomed(scene) {
+    this.queue.entries.unshift({ open: scene ? { scene } : this.#first, again: true });
+  }
+
+  /** The connection is lost: what is unanswered will be asked again.
+   * @returns {import("./history.js").State[]} states that nothing leads to any more */
+  lost() {
+    const never = [],
+      kept = [];
+    for (const each of this.queue.asked) {
+      const { after = [], again, open } = each;
+      if (again)
+        for (const told of after) this.queue.fill(told); // it is what is shown now
+      // A Julia set is that of a point of a frame, which the next connection does not know.
+      else if (open?.julia) never.push(...after.map(({ state }) => state));
+      else kept.push(each);
+    }
+    this.queue.entries = kept;
+    this.queue.flight = null;
+    return never;
+  }
+
+  /** A view has failed: where the server shows nothing to this page yet, it shows what it was started with.
+   * @param {import("./queue.js").InFlight} flight @param {boolean} placed whether anything was shown */
+  failed({ asked, again }, placed) {
+    const own = asked.t === "open" && (asked.scene || asked.link);
+    if (!own || (placed && !again)) return;
+    this.#first = {};
+    this.queue.entries.push({ open: {}, again });
+  }
+
+  /** Connect again if something is still unanswered after a long time: the line is dead. @param {() => boolean} waits */
+  expect(waits) {
+    setTimeout(() => waits() && this.renew(), ANSWERED);
+  }
+}

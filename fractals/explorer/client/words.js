@@ -1,0 +1,72 @@
+/**
+ * The words of the page, in one table for each language: `words/en.js`, `words/de.js`, `words/zh.js`.
+ *
+ * A page speaks one language: the one that was chosen, or else the browser's. Another one loads the page again. Names and
+ * meanings of the catalog and of a scene's keys, and what the server says of problems, stay English, as files and the command
+ * line have them.
+ */
+import { kept } from "./state.js";
+import * as en from "./words/en.js";
+
+/** @typedef {keyof typeof en.texts} Key */
+/** @typedef {"en"|"de"|"zh"} Language */
+
+/** What each language calls itself. @type {[Language, string][]} */
+export const LANGUAGES = [
+  ["en", "English"],
+  ["de", "Deutsch"],
+  ["zh", "中文"],
+];
+
+/** Return the first language of a list, such as a browser's, that has a table. @param {readonly string[]} wanted @returns {Language} */
+export function languageOf(wanted) {
+  for (const each of wanted) {
+    const [found] = LANGUAGES.find(([name]) => each.toLowerCase().split("-")[0] === name) ?? [];
+    if (found) return found;
+  }
+  return "en";
+}
+
+/** The language of the page. */
+export const language = languageOf([
+  kept.get("language", ""),
+  ...(globalThis.document ? navigator.languages : []), // tests in Node speak English
+]);
+/** @type {{texts: Record<Key, string>, names: Record<string, string>}} */
+const { texts, names } =
+  language === "en" ? en : await import(`./words/${language}.js`).catch(() => en);
+
+/** Speak another language, in a page that is loaded again. @param {Language} chosen */
+export function speak(chosen) {
+  kept.set("language", chosen);
+  location.reload();
+}
+
+/** Return a text of the table. @param {Key} key @param {Record<string, string|number>} [values] what stands in its braces */
+export const say = (key, values = {}) =>
+  texts[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+
+/** Return a name of a scene's key, or of its value, for people: "soft_light" -> "Soft light". @param {string} name */
+export function words(name) {
+  if (Object.hasOwn(names, name)) return names[name];
+  const text = String(name).replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Return a text as it stands within another one: English has a small letter there. @param {string} text */
+export const within = (text) => (language === "en" ? text.toLowerCase() : text);
+
+/** Return a line of the server about its work: "quality 12 of 40". @param {string} line */
+export function ofServer(line) {
+  const numbers = line.match(/\d[\d.e+]*/g) ?? [],
+    found = names[line.replace(/\d[\d.e+]*/g, "#")];
+  return found ? found.replace(/#/g, () => numbers.shift() ?? "") : line;
+}
+
+/** Return the key of a name or a text of the page. @param {string} text @returns {string|undefined} */
+export const keyOf = (text) =>
+  Object.keys(names).find((each) => names[each] === text) ??
+  Object.keys(texts).find((each) => texts[/** @type {Key} */ (each)] === text);
+
+/** Return a number with the marks of the language. @param {number} value @param {Intl.NumberFormatOptions} [how] */
+export const number = (value, how) => value.toLocaleString(language, how);

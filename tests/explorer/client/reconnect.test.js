@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+
+import { Queue } from "../../../fractals/explorer/client/queue.js";
+import { Reconnect } from "../../../fractals/explorer/client/reconnect.js";
+
+const MOVE = { at: [0, 0], by: [16, 0], scale: 0, turn: 0 };
+const SCENE = /** @type {any} */ ({ title: "shown" });
+
+/** A reconnection, with what its queue has told, and how often it made a new connection. */
+function made(first = {}) {
+  const told = /** @type {any[]} */ ([]),
+    queue = new Queue((after) => void told.push(after.state));
+  const renewed = mock.fn();
+  return { told, queue, renewed, reconnect: new Reconnect(queue, first, renewed) };
+}
+/** Put the next wish under way. */
+function fly(/** @type {Queue} */ queue, id = 1) {
+  const wish = /** @type {any} */ (queue.entries.shift());
+  queue.flight = {
+    ...wish,
+    id,
+    asked: { t: wish.open ? "open" : "view", frame: id, ...wish.open },
+  };
+}
+
+test("a page begins with what it was started with, and later with the scene that is shown", () => {
+  const { queue, reconnect } = made({ gallery: "arena" });
+  reconnect.welcomed(null);
+  fly(queue);
+  reconnect.lost();
+  reconnect.welcomed(null);
+  assert.deepEqual(queue.asked, [{ open: { gallery: "arena" }, again: true }]);
+  fly(queue);
+  queue.flight = null;
+  reconnect.welcomed(SCENE);
+  assert.deepEqual(queue.asked, [{ open: { scene: SCENE }, again: true }]);
+});
+
+test("what was under way is asked for after the scene, in its order", () => {
+  const { queue, reconnect } = made();
+  queue.move(MOVE, "settled");
+  fly(queue);
+  queue.open({ open: { gallery: "arena" } });
+  reconnect.lost();
+  reconnect.welcomed(SCENE);
+  assert.deepEqual(
+    queue.entries.map(({ open, move }) => move ?? open?.scene ?? open?.gallery),
+    [SCENE, MOVE, "arena"],
+  );
+  assert.equal(queue.flight, null);
+});
+
+test("a scene that was being opened is opened by the next connection", () => {
+  const { queue, reconnect } = made();
+  queue.open({ open: { gallery: "arena" } });
+  fly(queue);
+  reconnect.lost();
+  reconnect.welcomed(SCENE);
+  assert.deepEqual(
+    queue.entries.map(({ open }) => open?.scene ?? open?.gallery),
+    [SCENE, "arena"],
+  );
+});
+
+test("states of undo after the scene that is shown again are told, and those of a Julia set end", () => {
+  const { told, queue, reconnect } = made();
+  reconnect.welcomed(SCENE);
+  const shown = /** @type {any} */ ({ scene: null }),
+    julia = /** @type {any} */ ({ scene: null });
+  queue.note(shown);
+  queue.open({ open: { julia: { frame: 3, at: [8, 8] } } });
+  queue.note(julia);
+  fly(queue);
+  assert.deepEqual(reconnect.lost(), [julia]);
+  assert.deepEqual(told, [shown]);
+  assert.deepEqual(queue.asked, []);
+});
+
+test("a page whose own scene is refused shows what the server was started with", () => {
+  const { queue, reconnect } = made({ scene: SCENE });
+  reconnect.welcomed(null);
+  fly(queue);
+  const flight = /** @type {any} */ (queue.flight);
+  queue.fail();
+  reconnect.failed(flight, false);
+  assert.deepEqual(queue.entries, [{ open: {}, again: true }]);
+  queue.entries = [];
+  reconnect.failed({ ...flight, again: false }, true);
+  reconnect.failed({ ...flight, asked: { t: "view", frame: 2, base: 1 } }, false);
+  assert.deepEqual(queue.entries, []);
+  reconnect.welcomed(null);
+  assert.deepEqual(queue.entries, [{ open: {}, again: true }]);
+});
+
+test("a line that answers nothing for a minute is given up", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { renewed, reconnect } = made();
+  reconnect.expect(() => false);
+  mock.timers.tick(60_000);
+  assert.equal(renewed.mock.callCount(), 0);
+  reconnect.expect(() => true);
+  mock.timers.tick(59_999);
+  assert.equal(renewed.mock.callCount(), 0);
+  mock.timers.tick(1);
+  assert.equal(renewed.mock.callCount(), 1);
+});
