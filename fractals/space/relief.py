@@ -38,7 +38,7 @@ from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
 from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.rendering.stores.compute_store import Computed
 from fractals.scene.model import Scene
-from fractals.scene.space import Camera, Relief
+from fractals.scene.space import OF_SOLIDS, Camera, Relief
 from fractals.space import ground as grounds
 from fractals.space import light as lights
 from fractals.space.enough import Effort
@@ -147,11 +147,10 @@ def _check_keys(scene: Scene) -> None:
         raise OptionError("denoise=True is for solids: give a relief more samples=")
     if scene.image.antialias != "grid":
         raise SceneError("image.antialias: the samples of a relief lie in a grid: leave it out")
-    for key in ("position", "target", "up", "panorama", "stereo", "eye", "whole"):
+    for key in OF_SOLIDS:
         if getattr(scene.camera, key) != Camera.model_fields[key].default:
-            raise SceneError(f"camera.{key}: a relief is seen as its tilt= says: leave it out")
-    if scene.camera.ray_step != 1:
-        raise SceneError("camera.ray_step: it is for solids: leave it out of a relief")
+            seen = "it is for solids" if key == "ray_step" else "a relief is seen as its tilt= says"
+            raise SceneError(f"camera.{key}: {seen}: leave it out")
 
 
 def make_relief_plan(

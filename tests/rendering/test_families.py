@@ -109,8 +109,8 @@ def test_keys_of_other_families_are_told_in_one_line(capsys, tmp_path):
     fractals.render("mandelbrot", size=(8, 6), device="cpu", on_message=told.append, **keys)
     line = (
         "scatter.quality: for scatter images; relief.tilt: for reliefs, which have "
-        "relief.heights; camera.lens, camera.ray_step, light.haze: for solids and reliefs; "
-        "not used here"
+        "relief.heights; camera.lens, light.haze: for solids and reliefs; camera.ray_step: for "
+        "solids; not used here"
     )
     assert told == [line]
     with pytest.warns(

@@ -5,7 +5,7 @@ import pytest
 from oracle import members
 from oracle import solids as oracle
 from support.shapes import solid_scene, tracing_of
-from test_shapes import CASES, made
+from test_shapes import CASES, ENDLESS, made
 
 from fractals import catalog
 from fractals.space import march
@@ -23,8 +23,9 @@ ROUGH = {"bristorbrot": (1.0, 2.5, 4.0), "pseudo_kleinian": (1.0, 2.5, 4.0)}
 def test_maps_of_members_are_the_oracles(name, options):
     solid, dice = made(name, **options), np.random.default_rng(3)
     parameters = {**made(name).parameters, **solid.parameters}
-    p = dice.uniform(-1.1, 1.1, (3 if solid.fourth is None else 4, 30))
-    if solid.fourth is not None:
+    fourth = solid.fourth is not None and name not in members.OFF
+    p = dice.uniform(-1.1, 1.1, (4 if fourth else 3, 30))
+    if fourth:
         p[3] = solid.fourth
     c = members.constant_of(solid, p)
     found = members.MAPS[name](p, c, **parameters)
@@ -44,7 +45,7 @@ def tracings(name):
     scene = solid_scene(name, size=SIZE, precision="float64", lens=0)
     for k in range(CAMERAS):
         turn, up = 360 * k / CAMERAS, 25 * (k % 3 - 1)
-        if name in ("amazing_surf", "pseudo_kleinian"):
+        if name in ("amazing_surf", *ENDLESS):
             seen = flown(scene, 0, 0, 0.2 * (k % 2), turn, up / 2)
         else:
             seen = orbited(scene, turn, up, (1, 2, 4)[k % 3])
