@@ -241,7 +241,7 @@ def off_low(p, second, third, **_):
 
 # Of solids that groups make: how far a point is from what the solid is made of
 OFF = {"kleinian": off_slab, "pseudo_kleinian": off_tube, "quasi_fuchsian": off_low}
-STEPS = {"quasi_fuchsian": 200}  # which reflect in one face each
+STEPS = {"quasi_fuchsian": 100}  # which reflect in one face each
 
 
 def constant_of(solid, p):

@@ -16,7 +16,12 @@ RADII = np.array([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0])  # in pi
 # Half of the drawn points, nine tenths and nearly all are as near a member, in pixels: of a camera
 # that sees the whole solid, of ten cameras, and of these where d grows far more than orbits part.
 QUANTILES, WHOLE, ALL = (0.5, 0.9, 0.98), (0.75, 1.0, 1.25), (0.75, 1.5, 2.0)
-ROUGH = {"bristorbrot": (1.0, 2.5, 4.0), "pseudo_kleinian": (1.0, 2.5, 4.0)}
+# Spikes thinner than a pixel stand on quasi_fuchsian.
+ROUGH = {
+    "bristorbrot": (1.0, 2.5, 4.0),
+    "pseudo_kleinian": (1.0, 2.5, 4.0),
+    "quasi_fuchsian": (0.75, 1.0, 1.25),
+}
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
