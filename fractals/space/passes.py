@@ -48,9 +48,13 @@ def channels_of(tracing: Tracing, light: NDArray[Any]) -> Planes:
     return {name: np.ascontiguousarray(plane, np.float32) for name, plane in found.items()}
 
 
-def colored(name: str, light: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def colored(name: str, light: NDArray[Any]) -> Planes:
     """Return the channels of light, shape (rows, columns, 3), under a name."""
-    return {f"{name}.{color}": light[..., k] for k, color in enumerate(LIGHT)}
+    planes = np.moveaxis(light, -1, 0)
+    return {
+        f"{name}.{color}": np.ascontiguousarray(plane, np.float32)
+        for color, plane in zip(LIGHT, planes, strict=True)
+    }
 
 
 def parts_of(tracing: Tracing, shares: NDArray[Any]) -> dict[str, NDArray[np.float64]]:

@@ -218,7 +218,7 @@ def quasi_fuchsian(p, _c, second, third, **_):
     planes, balls = faces_of(second, third)
     behind = [inner(n, p) - at for n, at in planes]
     k = min(range(3), key=behind.__getitem__)
-    if behind[k] < -mpf(10) ** -20:
+    if behind[k] < -(mpf(10) ** -20):
         return tuple(v - 2 * behind[k] * u for u, v in zip(planes[k][0], p, strict=True)), mpf(1)
     for middle, radius in balls:
         away = tuple(v - u for u, v in zip(middle, p, strict=True))
@@ -248,7 +248,7 @@ def cusps_of(second, third):
             rows.append(across)
             sums.append(at - inner(across, u))
         else:
-            (w, s), across = balls[0], plus(balls[0][0], times(u, -1))
+            s, across = balls[0][1], plus(balls[0][0], times(u, -1))
             rows.append(across)
             sums.append((inner(across, across) + r * r - s * s) / 2)
         rows.append(along)

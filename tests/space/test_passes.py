@@ -126,6 +126,18 @@ def test_haze_is_that_of_the_samples(tmp_path):
     assert np.abs(planes["haze"] - at_middles)[edge].max() > 0.1
 
 
+def test_the_picture_before_the_lens_is_that_of_a_pinhole(tmp_path):
+    scene = solid_scene("mandelbox", **LIT, size=(24, 16), relight=True, lens=0.2)
+    planes = channels(tmp_path / "a.exr", scene)
+    pinhole = channels(tmp_path / "b.exr", scene.replace(lens=0.0))
+    assert not any(name.startswith("pinhole") for name in pinhole)
+    for each in "RGB":
+        np.testing.assert_array_equal(planes[f"pinhole.{each}"], pinhole[each])
+    assert np.abs(planes["G"] - planes["pinhole.G"]).max() > 0.05
+    without = channels(tmp_path / "c.exr", scene.replace(relight=False))
+    assert not any(name.startswith("pinhole") for name in without)
+
+
 @pytest.mark.parametrize("device", ["python", "simulator"])
 def test_every_device_adds_up_the_same_passes(device):
     scene = solid_scene("amazing_surf", **LIT, sun=LOW, size=(12, 8))

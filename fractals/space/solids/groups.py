@@ -82,9 +82,9 @@ def kleinian(real=1.9, imaginary=0.1, depth=1.0, radius=4.0):
     """Kleinian groups of Maskit's slice, in space (Bernard Maskit, 1974; Jos Leys, 2017).
 
     The map 1/z + i t of z = x + i (the third coordinate), and translations by 2 along x, make
-    Maskit's group. In space 1/z inverts a ball, and mirrors the other two coordinates; a translation
-    along y comes in addition. An orbit that leaves the slab between two planes has come into an
-    image of a half-space: the solid is made of these, which are balls.
+    Maskit's group. In space 1/z inverts a ball, and mirrors the other two coordinates; and there is
+    a translation along y. An orbit that leaves the slab between two planes has come into an image
+    of a half-space: the solid is made of these, which are balls.
     """
     given = within(KLEINIAN_KNOBS, real=real, imaginary=imaginary, depth=depth, radius=radius)
     middle = (real * real + imaginary * imaginary) / 2

@@ -38,7 +38,7 @@ def menger_ball_step(x, y, z, d, a, b, c, options):
 
 
 def menger_ball(scale=2.6, inner=0.6, outer=1.1, turn=0.0, tilt=0.0, roll=0.0):
-    """Menger sponge with a ball that is inverted in each step (after Knighty and Tom Lowe, 2010)."""
+    """Menger sponge with a ball that is inverted (after Knighty, and Tom Lowe, 2010)."""
     angles = {"turn": turn, "tilt": tilt, "roll": roll}
     given = within(MENGER_BALL_KNOBS, scale=scale, inner=inner, outer=outer, **angles)
     check_ball(inner, outer)
@@ -120,4 +120,3 @@ def kalibox(
         source="Kali, 2011",
         position=from_afar(0.7 * bound),
     )
-
