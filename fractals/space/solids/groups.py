@@ -8,13 +8,20 @@ coordinate tells of that point: it is `DONE`, which ends the orbit, where no ste
 import math
 
 from fractals.kernels.elementary import nearest
-from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.space import above, bounced, gap, inverted
 from fractals.space.solid import Knob, Solid, within
 
 CUT = Knob(0.5, 20.0, "of the sphere that cuts the solid, which has no end")
 DONE, BAIL = 1e5, 1e8
 TINY = 1e-20  # that keeps the square of a distance from 0
+
+
+
+def trap(x, y, z, options):
+    """Return how far a point is from 0, without the fourth coordinate."""
+    return sqrt(fma(x, x, fma(y, y, z * z)))
+
 
 # --- A map, half a turn and translations
 
@@ -94,6 +101,7 @@ def kleinian(real=1.9, imaginary=0.1, depth=1.0, radius=4.0):
         "Kleinian group of Maskit's slice",
         kleinian_step,
         distance=kleinian_distance,
+        trap=trap,
         steps=30,
         bail=BAIL,
         bound=radius,
@@ -210,6 +218,7 @@ def quasi_fuchsian(second=0.45, third=0.2, radius=4.0):
         "Quasi-Fuchsian group of a body of spheres",
         quasi_fuchsian_step,
         distance=quasi_fuchsian_distance,
+        trap=trap,
         steps=30,
         bail=BAIL,
         bound=radius,
