@@ -233,7 +233,8 @@ class ReliefRounds:
 
     def even(self) -> NDArray[np.int64]:
         """Return sums as if all rows had all samples."""
-        return self.sums * self.most // np.maximum(self.counts, 1)[..., None]
+        found: NDArray[np.int64] = self.sums * self.most // np.maximum(self.counts, 1)[..., None]
+        return found
 
 
 def light_ground(

@@ -17,7 +17,6 @@ DONE, BAIL = 1e5, 1e8
 TINY = 1e-20  # that keeps the square of a distance from 0
 
 
-
 def trap(x, y, z, options):
     """Return how far a point is from 0, without the fourth coordinate."""
     return sqrt(fma(x, x, fma(y, y, z * z)))
@@ -29,7 +28,7 @@ CHAIN = 8  # images of a half-space under the inverse of the map, with which orb
 KLEINIAN_KNOBS = {
     "real": Knob(1.5, 2.5, "real part of t, the trace of the map 1/z + i t"),
     "imaginary": Knob(-1.0, 1.0, "imaginary part of t"),
-    "depth": Knob(0.5, 4.0, "half of the period along z; that along x is 2"),
+    "depth": Knob(0.5, 4.0, "half of the period along y; that along x is 2"),
     "radius": CUT,
 }
 
