@@ -286,7 +286,7 @@ def points_of_kleinian(dice, real, imaginary, depth):
         x, y, z = p[0] + imaginary, p[1], p[2] - real
         return np.stack([x, -y, -z]) / (x * x + y * y + z * z)
 
-    points = np.stack([*dice.uniform(-2, 2, (2, 400_000)), np.zeros(400_000)])
+    points = np.stack([*dice.uniform(-2, 2, (2, 100_000)), np.zeros(100_000)])
     steps = [np.array([[2 * k], [2 * depth * m], [0]]) for k, m in ((1, 0), (-1, 0), (0, 1))]
     return moved(dice, points, [turned, back, back, *(functools.partial(np.add, s) for s in steps)])
 
@@ -304,7 +304,7 @@ def points_of_quasi_fuchsian(dice, second, third):
         return np.array(middle, float)[:, None] + away * float(radius) ** 2 / (away * away).sum(0)
 
     cusps = np.array([place for place, _ in oracle.cusps_of(second, third)], float).T
-    points = cusps[:, dice.integers(0, 7, 400_000)]
+    points = cusps[:, dice.integers(0, 7, 100_000)]
     moves = [functools.partial(mirror, normal=normal) for normal, _ in planes]
     moves += [functools.partial(inversion, middle=m, radius=r) for m, r in balls]
     return moved(dice, points, moves)

@@ -196,10 +196,8 @@ def quasi_fuchsian(second=0.45, third=0.2, radius=4.0):
     """
     given = within(QUASI_FUCHSIAN_KNOBS, second=second, third=third, radius=radius)
     heights = [float(height) for height in (0.0, second, third)]
-    # Two balls meet at 60 degrees where their radii add up to this
-    sums = [
-        2 * THIRD + (heights[k - 2] - heights[k - 1]) ** 2 / 2 for k in range(3)
-    ]  # of the other two
+    # The other two balls meet at 60 degrees where their radii add up to this
+    sums = [2 * THIRD + (heights[k - 2] - heights[k - 1]) ** 2 / 2 for k in range(3)]
     radii = [sum(sums) / 2 - own for own in sums]
     if not all(0 < size <= 0.5 for size in radii):
         raise ValueError(
