@@ -51,6 +51,7 @@ from fractals.space.light import (
     EMISSION,
     GLOSS,
     NEAR,
+    NOWHERE,
     OPEN,
     SHADOW,
     SUNLIGHT,
@@ -195,7 +196,7 @@ def make_body(target, shared, guided):
     jit, real, walk = target.jit, target.real, make_walk(target)
     draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
     sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
-    share, share_sky = lights.make_shares(target)
+    share, share_sky, share_haze = lights.make_shares(target)
     guide = lights.make_guide(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
@@ -272,6 +273,9 @@ def make_body(target, shared, guided):
             through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
                 give_sky(own, p, through, d, light, sums, ids[PIXEL, p])
+                if shared > 1 and bounce == 0:
+                    none = real(0), real(0), real(0)
+                    share_haze(sums, 0, ids[PIXEL, p], haze(real(NOWHERE), light), none)
                 if guided and bounce == 0:
                     none = real(0), real(0), real(0)
                     guide(sums, 0, ids[PIXEL, p], triple(own, LIGHT, p), none)
@@ -279,6 +283,8 @@ def make_body(target, shared, guided):
             if bounce == 0:
                 fog = haze(t, light)
                 give_sky(own, p, (fog, fog, fog), d, light, sums, ids[PIXEL, p])
+                if shared > 1:
+                    share_haze(sums, 0, ids[PIXEL, p], fog, triple(own, LIGHT, p))
                 fog = real(1) - fog
                 through = fog, fog, fog
             ids[0, kept] = p
