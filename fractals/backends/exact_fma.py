@@ -131,4 +131,5 @@ def _functions(kind: str, lanes: str, name: str) -> str:
     plain = lines.let(f"fadd {kind}", p, "%c")
     known = lines.let(f"fcmp ord {kind}", found, zero)
     best = lines.let(f"select {lines.flag} {known}, {kind} {found}, {kind} {plain}")
-    return "\n".join(["", rounded, lost, lines.function(f"fused.{name}", "abc", best, "noinline"), ""])
+    fused = lines.function(f"fused.{name}", "abc", best, "noinline")
+    return "\n".join(["", rounded, lost, fused, ""])

@@ -65,10 +65,8 @@ def compiled(name):
 
 def numbers(random):
     """Return three numbers of which sums and products cancel, or nearly, more often than not."""
-    a, b = (
-        random.choice((-1, 1)) * (1 + random.getrandbits(52) * 2.0**-52) * 2.0**random.randint(-9, 9)
-        for _ in range(2)
-    )
+    signs = random.choices((-1, 1), k=2)
+    a, b = (math.ldexp(sign * random.uniform(1, 2), random.randint(-9, 9)) for sign in signs)
     k = random.randrange(5)
     p = a * b
     if k == 0:
