@@ -41,7 +41,13 @@ PAGE, DEFAULT, HERE = ".md", "default", "here"
 KEY = "="  # in the name of a first picture: a key and its value
 # Further first pictures; each coloring has one, too
 JULIA, NEWTON = "julia=-0.8,0.156", "formula=newton"
-FIRST = "precision=float32", f"{JULIA} coloring=distance", f"{JULIA} coloring=slopes", NEWTON
+FIRST = (
+    "precision=float32",
+    "antialias=jittered",
+    NEWTON,
+    f"{JULIA} coloring=distance",
+    f"{JULIA} coloring=slopes",
+)
 CONVERGING = "root", "speed"  # colorings of orbits that the default formula does not have
 Make = Callable[[str], bytes]  # machine code from LLVM's text, as `machine_code.made`
 ATTRIBUTES = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
@@ -141,18 +147,19 @@ def scenes() -> list[str]:
     return [DEFAULT, *FIRST, *colorings, *catalog.names("gallery")]
 
 
-def scene_of(name: str) -> Any:
-    """Return the scene of a name that `scenes` returns."""
-    import fractals
+def picture_of(name: str) -> tuple[list[str], dict[str, Any]]:
+    """Return the sources and the keys of a picture that `scenes` names: as a user gives them.
 
+    Densities and offsets are fitted to keys that are given so, which takes a program, too.
+    """
     if name == DEFAULT:
-        return fractals.load_scene()
+        return [], {}
     if KEY not in name:
-        return fractals.load_scene(f"gallery:{name}")
+        return [f"gallery:{name}"], {}
     keys: dict[str, Any] = dict(part.split(KEY) for part in name.split())
     if "julia" in keys:
         keys["julia"] = tuple(keys["julia"].split(","))
-    return fractals.load_scene(**keys)
+    return [], keys
 
 
 def build(level: str, work: list[str], jobs: int, run_as: str | None) -> dict[str, bytes]:
@@ -206,8 +213,9 @@ def draw_scene(name: str) -> None:
     """Draw a small picture of a scene that `scenes` names, on one thread."""
     import fractals
 
-    scene = scene_of(name)
-    fractals.render(scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
+    sources, keys = picture_of(name)
+    how = {"size": (32, 18), "threads": 1, "on_message": lambda line: None}
+    fractals.render(*sources, **keys, **how, device="cpu")
 
 
 def run_page(name: str) -> None:
@@ -296,9 +304,9 @@ def print_digests(names: list[str], levels: list[str]) -> None:
         programs.compiled_apart = refuse
     found = {}
     for name in names:
-        image = fractals.render(
-            scene_of(name), size=(64, 36), device="cpu", on_message=lambda line: None
-        )
+        sources, keys = picture_of(name)
+        how = {"size": (64, 36), "on_message": lambda line: None}
+        image = fractals.render(*sources, **keys, **how, device="cpu")
         found[name] = hashlib.sha256(image.pixels.tobytes()).hexdigest()
     print(json.dumps(found))
 

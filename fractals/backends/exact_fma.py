@@ -47,7 +47,7 @@ def with_exact_fma(text: str) -> str:
     return text
 
 
-class _Lines:
+class _FloatText:
     """Lines of LLVM's text that compute numbers of a kind."""
 
     def __init__(self, kind: str, lanes: str) -> None:
@@ -114,16 +114,16 @@ class _Lines:
 
 def _functions(kind: str, lanes: str, name: str) -> str:
     """Return the functions that stand for calls, of numbers of a kind."""
-    lines = _Lines(kind, lanes)
+    lines = _FloatText(kind, lanes)
     zero = lines.all("double", "0.0")
     # A sum with +0, because the fused one of a product of -0 is +0
     sum_of = lines.let(f"fadd {kind}", lines.let(f"fmul {kind}", "%a", "%b"), zero)
     rounded = lines.function(f"rounded.{name}", "ab", sum_of)
-    lines = _Lines(kind, lanes)
+    lines = _FloatText(kind, lanes)
     lost = lines.function(f"lost.{name}", "ab", lines.product("%a", "%b")[1])
     # Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008. Not inlined: calls
     # take 1.25 times as long, but a module of sines a quarter of the bytes and of the compile time.
-    lines = _Lines(kind, lanes)
+    lines = _FloatText(kind, lanes)
     p, e = lines.product("%a", "%b")
     high, low = lines.total("%c", e)
     high, rest = lines.total(p, high)
