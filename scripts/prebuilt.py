@@ -43,7 +43,6 @@ KEY = "="  # in the name of a first picture: a key and its value
 JULIA, NEWTON = "julia=-0.8,0.156", "formula=newton"
 FIRST = (
     "precision=float32",
-    "antialias=jittered",
     NEWTON,
     f"{JULIA} coloring=distance",
     f"{JULIA} coloring=slopes",
