@@ -45,7 +45,7 @@ THIRD = {**LEFT, "blend": "multiply", "opacity": 0.4}
 
 
 def mask_text() -> str:
-    """Return a mask as scenes hold it: a soft disc, a sixth of the picture's width across."""
+    """Return a mask as scenes hold it: a soft disc in the middle."""
     rows, columns = np.ogrid[-36:36, -64:64]
     away = np.hypot(rows + 0.5, columns + 0.5)
     bright = (255 * np.clip((48 - away) / 32, 0, 1)).astype(np.uint8)
