@@ -101,6 +101,60 @@ def test_a_warm_start_imports_no_compiler(tmp_path, kind):
     assert (tmp_path / "modules").read_text() == "none"
 
 
+# Draws a picture, and writes its kernels to a file as scripts/prebuilt_gpu.py does.
+SHIPPED = """
+import sys
+from pathlib import Path
+from fractals.backends import shipped
+from fractals.backends.cuda import kernel
+
+contents, compile = {}, kernel.CardProgram._compiled
+
+def compiled(program, layout, capability, arguments):
+    name, code = compile(program, layout, capability, arguments)
+    store, key = program._store, kernel.key_of(layout)
+    others = {(7, 5): b"for another card"}
+    data = kernel.compressed(name, others | {capability: code})
+    contents[store.place(key)] = store.content(key, data)
+    return name, code
+
+kernel.CardProgram._compiled = compiled
+import fractals
+fractals.render(size=(32, 18), max_iterations=200, device="cuda")
+Path(sys.argv[1]).write_bytes(shipped.packed(contents))
+"""
+# Then draws it in a process whose package has that file.
+BROUGHT = """
+from pathlib import Path
+from fractals.backends import shipped
+shipped.FOLDER = Path("brought")
+"""
+
+
+@stand_in
+def test_a_first_start_with_kernels_of_the_package_imports_no_compiler(tmp_path):
+    """Nothing is in the user's cache; a picture of another kind is compiled.
+
+    LLVM is asked what the processor is called, once for each start of the machine.
+    """
+    (tmp_path / "brought").mkdir()
+    file = tmp_path / "brought" / "cuda.code"
+    first = {"NUMBA_CACHE_DIR": str(tmp_path / "first")}
+    made = python(tmp_path, "-c", SHIPPED, str(file), variables=first)
+    assert made.returncode == 0, made.stderr
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "empty"), "FRACTALS_PREBUILT": "1"}
+    for more, compiler in (((), set()), (("--coloring", "count"), {"cuda", "numba", "numba_cuda"})):
+        words = (*RENDER, *more, "-o", "a.png", "--overwrite")
+        ended = python(tmp_path, "-c", BROUGHT + LISTED, *words, variables=variables)
+        assert ended.returncode == 0, ended.stderr
+        assert "compiled anew" not in ended.stderr
+        modules = {*(tmp_path / "modules").read_text().split()}
+        assert modules - {"llvmlite", "none"} == compiler
+        keys = {"size": (32, 18), "max_iterations": 200, "device": "cpu"}
+        coloring = {"coloring": "count"} if more else {}
+        assert np.array_equal(pixels_of(tmp_path), fractals.render(**keys, **coloring).pixels)
+
+
 @stand_in
 def test_a_driver_that_fails_in_its_thread_is_answered_once(tmp_path):
     ended = command(tmp_path, *RENDER, fail="cuInit:1-:999")

@@ -48,7 +48,7 @@ PACKERS: dict[type, Callable[[Any], bytes]] = {
     ]
 }
 # Errors about code that is not for this card or this driver, or that has no such kernel
-REFUSED = (200, 209, 218, 222, 300, 500)
+REFUSED = (200, 209, 218, 222, 300, 500, 801)
 
 
 class Unlaid(TypeError):
