@@ -197,14 +197,6 @@ class CardProgram:
             self._store.save(_own_key(layout, capability), _packed(*found))
         return found
 
-    @functools.cached_property
-    def numbas(self):
-        """The kernel as Numba launches it: where arguments have no cells, or a function is missing.
-
-        It is compiled in each process.
-        """
-        return self.made()
-
 
 def _own_key(layout, capability):
     """Return the key in the user's cache, whose folder is not named by the compiler's version."""
@@ -257,28 +249,6 @@ def card_program(number, make_body, options):
         return CardProgram(store, number, make_body, options)
 
     return program(make, "cuda", number, make_body, *options)
-
-
-def launch_by_numba(program, shape, index, stream, arguments):
-    """Launch a kernel as Numba does, which finds the types of all arguments anew each time.
-
-    `index`: the number of the GPU. `stream`: the driver's handle.
-    """
-    cuda = find(simulated=False)
-    with COMPILING, first_launch():
-        cuda.select_device(index)
-        out, *rest = (_of_numba(cuda, value) for value in arguments)
-        program.numbas[(*shape, cuda.external_stream(stream))](out, tuple(rest))
-
-
-def _of_numba(cuda, value):
-    """Return an argument as Numba takes it."""
-    if isinstance(value, tuple):
-        parts = [_of_numba(cuda, part) for part in value]
-        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
-    if hasattr(value, "__cuda_array_interface__"):
-        return cuda.as_cuda_array(value, sync=False)
-    return value
 
 
 # --- Whether Numba can compile, which a process whose code is kept does not find out
