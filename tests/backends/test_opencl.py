@@ -445,6 +445,26 @@ def test_a_tile_is_copied_while_the_next_one_is_computed(opencl_backend):
 
 
 @pytest.mark.opencl
+def test_rows_and_columns_are_copied_once_a_picture(opencl_backend, monkeypatch):
+    """A tile is given the place of its first row in them, however many tiles there are."""
+    copies, copy_in = [], OpenClSlot.copy_in
+
+    def counted(slot, array, into):
+        copies.append(array.nbytes)
+        copy_in(slot, array, into)
+
+    monkeypatch.setattr(OpenClSlot, "copy_in", counted)
+    found = []
+    for samples in (80 * 72, 80 * 72, 640):  # the first picture copies tables, too
+        limit_tiles(monkeypatch, samples)
+        copies.clear()
+        pixels = fractals.render(scene(**DRAWN), device="opencl").pixels
+        found.append((len(copies), pixels))
+    assert found[1][0] == found[2][0]
+    assert np.array_equal(found[1][1], found[2][1])
+
+
+@pytest.mark.opencl
 def test_a_queue_that_reads_waits_for_the_one_that_fills(opencl_backend):
     values, found = np.arange(3.0), np.zeros(3)
     with Held(opencl_backend) as held:

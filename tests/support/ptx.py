@@ -91,6 +91,12 @@ def without_a_card(capability):
         yield
 
 
+@functools.cache
+def made_of(program):
+    """Return Numba's kernel of a program."""
+    return program.made()
+
+
 class _InHostMemory(base.HostMemory, backend.CudaBackend):
     def __init__(self, *arguments, **options):
         base.HostMemory.__init__(self)
@@ -102,7 +108,7 @@ class _InHostMemory(base.HostMemory, backend.CudaBackend):
         program = kernel.card_program(self._number, make_body, options)
 
         def run(out, *arguments):
-            program.numbas[(*self._shape((out,)), 0)](out, arguments)
+            made_of(program)[(*self._shape((out,)), 0)](out, arguments)
 
         return base.Run(run, "kernel")
 
