@@ -53,7 +53,8 @@ def make_bulb_step(power, constant=False, folds=False, turned=True):
         p, q, u, v = z, number(1, x), x, y
         for k in range(bits):
             p, q = fma(p, p, -(q * q * flat)), (p + p) * q
-            u, v = fma(u, u, -(v * v)), (u + u) * v
+            # Products: a compiler of GPUs could fuse u + u with the product that u is
+            u, v = fma(u, u, -(v * v)), number(2, x) * u * v
             if (power >> (bits - k)) & 1:  # the square of an odd power
                 u, v = u * inverse, v * inverse
             if (power >> (bits - 1 - k)) & 1:
