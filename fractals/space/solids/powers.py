@@ -24,7 +24,7 @@ BULB_KNOBS = {
 
 
 @functools.cache
-def make_bulb_step(power, constant=False, folds=False, turned=True):
+def make_bulb_step(power, constant=False, folds=False, *, turned):
     """Return the step of a power.
 
     `constant`: (a, b, c) is that of a Julia set; `folds`: of the absolute values of x, y and z;
@@ -97,6 +97,7 @@ def mandelbulb(power=8, theta=0.0, phi=0.0):
         "mandelbulb",
         f"Mandelbulb, power {power}",
         make_bulb_step(power, turned=bool(theta or phi)),
+        general=make_bulb_step(power, turned=True),
         degree=power,
         steps=bulb_steps(power),
         bound=2 ** (1 / (power - 1)),
@@ -115,6 +116,7 @@ def burning_bulb(power=2, theta=0.0, phi=0.0):
         "burning_bulb",
         f"Burning bulb, power {power} of absolute values",
         make_bulb_step(power, folds=True, turned=bool(theta or phi)),
+        general=make_bulb_step(power, folds=True, turned=True),
         degree=power,
         steps=bulb_steps(power),
         bound=2 ** (1 / (power - 1)),
@@ -148,6 +150,7 @@ def juliabulb(power=8, cx=0.35, cy=-0.65, cz=-0.25, theta=0.0, phi=0.0):
         "juliabulb",
         f"Juliabulb, power {power}",
         make_bulb_step(power, constant=True, turned=bool(theta or phi)),
+        general=make_bulb_step(power, constant=True, turned=True),
         degree=power,
         steps=bulb_steps(power),
         bound=radius_of(power, (cx * cx + cy * cy + cz * cz) ** 0.5),
