@@ -291,16 +291,17 @@ def fold_octahedron(x, y, z):
 def fold_icosahedron(x, y, z):
     """Return the point's image between three mirrors of an icosahedron, one of 120.
 
-    They are x = 0, y = 0 and a third one, which meets them at 60 and at 36 degrees. Five times
-    in turn bring every point there.
+    They are x = 0, y = 0 and a third one, which meets them at 60 and at 36 degrees. z = 0 is one of
+    the 15 mirrors, too: where z is not negative, the three bring every point there in three rounds.
     """
-    for _ in range(5):
+    z = abs(z)
+    for _ in range(3):
         x, y = abs(x), abs(y)
         beyond = fma(number(-0.5, x), x, fma(number(-HALF, x), y, number(REST, x) * z))
-        beyond = number(2, x) * select(beyond < number(0, x), beyond, number(0, x))
-        x = fma(beyond, number(0.5, x), x)
-        y = fma(beyond, number(HALF, x), y)
-        z = fma(-beyond, number(REST, x), z)
+        beyond = select(beyond < number(0, x), beyond, number(0, x))
+        x = x + beyond
+        y = fma(beyond, number(2 * HALF, x), y)
+        z = fma(beyond, number(-2 * REST, x), z)
     return abs(x), abs(y), z
 
 

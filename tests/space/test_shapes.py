@@ -103,6 +103,18 @@ def test_distances_are_the_oracles(name, options):
     assert checked > 10
 
 
+@pytest.mark.parametrize("power", [2, 3, 6, 7, 8])
+@pytest.mark.parametrize("name", ["mandelbulb", "juliabulb", "burning_bulb"])
+def test_a_step_without_a_turn_has_the_bits_of_one_that_turns_by_nothing(name, power):
+    solid = made(name, power=power)
+    assert solid.step is not solid.generally().step
+    assert solid.generally().step is made(name, power=power, phi=1.0).step
+    plain, general = field_of(solid), field_of(solid.generally())
+    found = [plain(point) for point in points(solid, 20)]
+    assert found == [general(point) for point in points(solid, 20)]
+    assert sum(distance > 0 for distance, _ in found) > 5
+
+
 def test_every_solid_has_an_oracle_and_says_who_found_it():
     own = {"solid_expression", "solid_hybrid"}
     assert set(NAMES) == set(oracle.MAPS) | own
