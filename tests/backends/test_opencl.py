@@ -18,6 +18,7 @@ from support.threads import in_a_thread
 import fractals
 from fractals import catalog
 from fractals.backends import devices, opencl, streams
+from fractals.backends.cuda import gpus
 from fractals.backends.devices import Choice, choose
 from fractals.backends.opencl.backend import OpenClSlot, gpu_of
 from fractals.backends.probe import Device
@@ -551,7 +552,7 @@ HOST = Device(kind="opencl", name="a processor", memory=2**33, driver="PoCL", is
 @pytest.fixture
 def found(monkeypatch):
     """Return a function that sets the OpenCL devices of this machine; there is no CUDA GPU."""
-    monkeypatch.setattr(devices.probe, "gpus", lambda: ([], "no NVIDIA driver"))
+    monkeypatch.setattr(gpus, "found", lambda: ([], "no NVIDIA driver"))
 
     def put(*there, reason=""):
         monkeypatch.setattr(opencl, "is_installed", lambda: True)
@@ -612,7 +613,7 @@ def test_each_request_may_be_a_default():
 def test_a_cuda_gpu_comes_first(found, monkeypatch):
     found(CARD)
     card = Device(kind="cuda", name="another card")
-    monkeypatch.setattr(devices.probe, "gpus", lambda: ([card], ""))
+    monkeypatch.setattr(gpus, "found", lambda: ([card], ""))
     assert choose("auto").device == choose("gpu").device == card
 
 
