@@ -1,4 +1,5 @@
 /** Gestures of mouse, trackpad, pen and fingers: they become moves of the model. */
+import { holdTool, markOver } from "./hold.js";
 import { still } from "./ui.js";
 
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
@@ -7,6 +8,9 @@ const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its
 const SLACK_ANGLE = 10,
   UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
 const PRESS = 550; // ms that a long press takes at least
+const HOLD = 350; // ms that a button is held at rest before the picture flies
+const AGAIN = 280,
+  NEAR = 28; // ms and CSS pixels between a tap and a finger that is held after it
 // A flick: ms in which its speed is measured, CSS pixels per ms that begin it, and ms in which it loses most of its speed
 const TRAIL = 100,
   FLICK = 0.25,
@@ -22,7 +26,10 @@ export function attachGestures(explorer, canvas) {
   let count = 0,
     wheel = 0,
     fingers = false,
-    pressed = 0;
+    pressed = 0,
+    holding = 0,
+    tapped = /** @type {PointerEvent|null} */ (null); // the last tap
+  const hold = holdTool(explorer, canvas, { mark: markOver(canvas) });
 
   /** Return where an event is, in device pixels of the canvas. */
   const place = (/** @type {MouseEvent} */ event) => {
@@ -63,13 +70,19 @@ export function attachGestures(explorer, canvas) {
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 1) return;
-    begun();
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
+    if (hold.on) return hold.reverse(true); // a second finger
+    begun();
+    const again = tapped && event.timeStamp - tapped.timeStamp < AGAIN && isNear(event, tapped);
+    if (again) explorer.dispatchEvent(new Event("again"));
     const box = event.shiftKey && down.size === 1 && event.pointerType === "mouse";
     clearTimeout(pressed);
+    clearTimeout(holding);
+    if (down.size === 1 && !box && event.button === 0 && (again || event.pointerType !== "touch"))
+      holding = setTimeout(() => takeOff(event.pointerId), HOLD);
     // Some browsers tell of a long press by "contextmenu", and others do not.
-    if (event.pointerType === "touch" && down.size === 1)
+    else if (event.pointerType === "touch" && down.size === 1)
       pressed = setTimeout(() => press(event), PRESS);
     fingers = down.size > 1; // of a pinch, the last finger that leaves is no tap
     begin(box ? "box" : down.size === 1 ? "drag" : "pinch", event);
@@ -80,6 +93,7 @@ export function attachGestures(explorer, canvas) {
     tell(point);
     if (!down.has(event.pointerId)) return;
     down.set(event.pointerId, point);
+    hold.steer(point, event.pointerId);
     if (gesture?.kind === "drag") drag(point, gesture, event.timeStamp);
     else if (gesture?.kind === "pinch") pinch(gesture);
     else if (gesture?.kind === "box") gesture.show(point);
@@ -88,12 +102,15 @@ export function attachGestures(explorer, canvas) {
   for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
+      clearTimeout(holding);
+      if (hold.on) return hold.reverse(false); // of two fingers the one that does not steer
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT)
         explorer.upright(gesture.step);
       const rested = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
       const late = event.pointerType === "touch" && event.timeStamp - gesture?.began >= PRESS; // a press, of which the timer of a busy page has not told yet
       if (rested && late && name === "pointerup" && !fingers) menu(event);
-      else if (rested && name === "pointerup" && !fingers)
+      else if (rested && name === "pointerup" && !fingers) {
+        tapped = event.pointerType === "touch" ? event : null;
         explorer.dispatchEvent(
           new CustomEvent("tap", {
             detail: {
@@ -103,7 +120,7 @@ export function attachGestures(explorer, canvas) {
             },
           }),
         );
-      else if (
+      } else if (
         gesture?.kind === "drag" &&
         name === "pointerup" &&
         event.pointerType === "touch" &&
@@ -124,6 +141,7 @@ export function attachGestures(explorer, canvas) {
     );
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
+    if (hold.on) return;
     gesture = null;
     menu(event);
   });
@@ -131,6 +149,16 @@ export function attachGestures(explorer, canvas) {
     if (gesture?.kind !== "drag" || !gesture.slack) return;
     gesture = null;
     menu(event);
+  };
+
+  const isNear = (/** @type {PointerEvent} */ one, /** @type {PointerEvent} */ other) =>
+    Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) < NEAR;
+  /** Fly, if the pointer has rested. @param {number} id */
+  const takeOff = (id) => {
+    const point = down.get(id);
+    if (!point || gesture?.kind !== "drag" || !gesture.slack) return;
+    gesture = null;
+    hold.begin(point, id);
   };
 
   canvas.addEventListener("dblclick", (event) => {

@@ -11,6 +11,8 @@
  * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
  *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void, hidden?: boolean, when?: (explorer: Explorer) => boolean}} Command
  */
+import { zoomWhile } from "./hold.js";
+
 const OCTAVES_A_SECOND = 2;
 const ARROW = 0.1; // of the picture's shorter side
 const TURN = 1500; // hundredths of a degree
@@ -43,22 +45,15 @@ function dive(/** @type {number} */ direction) {
   let end = /** @type {(() => void)|null} */ (null),
     count = 0;
   return {
-    start(/** @type {import("./explorer.js").Explorer} */ explorer) {
-      let rest = 0;
-      const step = `gesture dive ${direction} ${++count}`; // one step of undo, however slowly it is drawn
+    start(/** @type {Explorer} */ explorer) {
       end?.();
-      end = explorer.animate((/** @type {number} */ seconds) => {
-        rest += direction * 64 * OCTAVES_A_SECOND * seconds;
-        const scale = Math.trunc(rest),
-          at = explorer.pointer;
-        rest -= scale;
-        if (scale)
-          explorer.move({
-            at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined,
-            scale,
-            stage: "moving",
-            step,
-          });
+      end = zoomWhile(explorer, {
+        at: () => {
+          const at = explorer.pointer;
+          return at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined;
+        },
+        speed: () => direction * OCTAVES_A_SECOND,
+        step: `gesture dive ${direction} ${++count}`, // one step of undo, however slowly it is drawn
       });
     },
     stop() {

@@ -27,6 +27,7 @@ export class Stage {
       /** @type {{image: Table, map: number[], stale: boolean, foreign: boolean}[]} */ ([]); // {image, map to the newest frame's pixels, stale, foreign}, oldest first
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
+    this.share = 1; // of the pixels of each axis that are drawn while the picture flies
     this.edge = /** @type {Table|null} */ (null); // {image, map to the newest frame's pixels}: small, of the newest picture that covered the canvas
     this.plain = false; // whether edges go on with their own colors: the mirror image of a solid would lie beside it
     this.peeked = /** @type {Table|null} */ (null); // {picture, colors}: what is shown again after a look at another palette
@@ -142,8 +143,8 @@ export class Stage {
     this.changed();
   }
 
-  /** Draw. @param {number[]} map the moves since the newest frame was placed */
-  draw(map) {
+  /** Draw. @param {number[]} map the moves since the newest frame was placed @param {number} [share] of the pixels of each axis */
+  draw(map, share = this.share) {
     const { renderer, picture } = this;
     if (renderer.lost) return;
     const how = {
@@ -151,9 +152,11 @@ export class Stage {
       phase: this.phase,
       exact: !this.hideExact,
       coarse: false,
+      share: 1,
       beyond: /** @type {{image: Table, map: number[], plain: boolean}|null} */ (null),
     };
     const covers = picture?.complete && isIdentity(map);
+    if (!covers) how.share = share; // what rests is exact
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
     const older = this.plain ? this.older.slice(-1).filter(() => !picture?.complete) : this.older; // others show other sides of a solid
@@ -194,7 +197,7 @@ export class Stage {
 
   /** Return the canvas as it is now: RGB, rows from the top. @param {number[]} map @returns {Uint8Array|Uint8ClampedArray} */
   read(map) {
-    this.draw(map);
+    this.draw(map, 1);
     return this.renderer.read();
   }
 

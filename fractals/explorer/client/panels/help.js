@@ -8,6 +8,7 @@ const POINTER = [
   ["Wheel", "Zoom about the pointer"],
   ["Shift and drag", "Zoom to a box"],
   ["Double click", "Zoom in four times"],
+  ["Hold still, then steer", "Fly in, with Shift out: the faster, the farther from the middle"],
   ["Two fingers", "Zoom and turn"],
   ["Right click, long press", "Menu of the point"],
 ];
@@ -15,6 +16,7 @@ const FINGERS = [
   ["Drag", "Move the picture"],
   ["Two fingers", "Zoom and turn"],
   ["Double tap", "Zoom in four times"],
+  ["Tap, then hold", "Fly in, with a second finger out"],
   ["Long press", "Menu of the point"],
   ["Tap", "Hide the bars, or show them"],
 ];

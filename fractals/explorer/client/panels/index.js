@@ -488,6 +488,10 @@ function hideBars(
       notify("Tap the picture to show the bars again.", "info", { id: HIDDEN });
     }, DOUBLE_MS);
   });
+  explorer.addEventListener("again", () => clearTimeout(waiting)); // a tap zooms, or holds and flies
+  explorer.addEventListener("hold", () => {
+    waiting = 0;
+  });
   const moved = () => {
     clearTimeout(resting);
     if (rested) bars(true);
