@@ -12,12 +12,28 @@ import {
   withTransform,
 } from "../points.js";
 import { observe } from "../state.js";
-import { Button, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
+import {
+  Button,
+  Row,
+  Section,
+  Segments,
+  Slider,
+  TextField,
+  Toggle,
+  whileHeld,
+  words,
+} from "../ui.js";
 import { ANY } from "../written.js";
-import { AddVariation } from "./variations.js";
+import { copied, symmetryOf, without } from "../flames.js";
+import { deskTool } from "./desk.js";
+import { AddVariation, weightsOf } from "./variations.js";
 
 const NAMES = ["Middle", "End of x", "End of y"],
-  NUMBERS = ["a", "b", "c", "d", "e", "f"];
+  NUMBERS = ["a", "b", "c", "d", "e", "f"],
+  MAPS = [
+    ["affine", "Map"],
+    ["post", "Post map"],
+  ];
 /** @type {Record<string, number[]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const NUDGE = 8,
@@ -25,8 +41,10 @@ const NUDGE = 8,
 
 /** @param {{explorer: import("../explorer.js").Explorer, canvas: HTMLCanvasElement}} context */
 export function transformsTool({ explorer, canvas }) {
-  // `draft`: the map of the picked transform while its triangle is dragged; `fitted`: triangles have a scale of their own
+  // `draft`: the map of the picked transform while its triangle is dragged; `fitted`: triangles have a scale of their own;
+  // `map`: which of a transform's two maps triangles and numbers are of
   const own = observe({
+    map: /** @type {"affine"|"post"} */ ("affine"),
     picked: /** @type {number|string} */ (0),
     draft: /** @type {number[]|null} */ (null),
     fitted: false,
@@ -40,9 +58,24 @@ export function transformsTool({ explorer, canvas }) {
   const known = () =>
     explorer.catalog?.formulas.find((/** @type {Table} */ { name }) => name === formula().name);
   const all = () => transformsOf(formula(), known());
-  const picked = () => all().find((/** @type {any[]} */ [key]) => key === own.picked) ?? all()[0];
+  const listed = () =>
+    all()
+      .filter((/** @type {any[]} */ [each]) => each !== FINAL)
+      .map((/** @type {any[]} */ [, each]) => each);
+  /** Return the transforms as of `transformsOf`, without the turns of a symmetry. */
+  const shown = () => {
+    const list = listed(),
+      first = list.length - symmetryOf(list).count;
+    return all().filter((/** @type {any[]} */ [key]) => key === FINAL || Number(key) < first);
+  };
+  const picked = () =>
+    shown().find((/** @type {any[]} */ [key]) => key === own.picked) ?? shown()[0];
+  const mapOf = (/** @type {Table} */ transform) => transform[own.map] ?? UNIT;
   const affineOf = (/** @type {any[]} */ [key, transform]) =>
-    own.draft && key === picked()[0] ? own.draft : (transform.affine ?? UNIT);
+    own.draft && key === picked()[0] ? own.draft : mapOf(transform);
+  const replace = (/** @type {Table[]} */ transforms, step = "") =>
+    explorer.change({ formula: { ...formula(), transforms } }, step);
+  const desk = deskTool({ explorer, own, listed, shown, picked, replace });
   const put = (/** @type {any} */ values, step = "") =>
     explorer.change({ formula: withTransform(formula(), known(), picked()[0], values) }, step);
 
@@ -57,8 +90,8 @@ export function transformsTool({ explorer, canvas }) {
     const plane = pictured();
     if (!plane || !own.fitted) return plane;
     if (held) return held;
-    const corners = all().flatMap((/** @type {any[]} */ [, transform]) =>
-      cornersOf(transform.affine ?? UNIT).map((corner) => apply(plane, corner)),
+    const corners = shown().flatMap((/** @type {any[]} */ [, transform]) =>
+      cornersOf(mapOf(transform)).map((corner) => apply(plane, corner)),
     );
     const [left, top, right, bottom] = explorer.free ?? [0, 0, ...explorer.size],
       ratio = canvas.clientWidth / canvas.width || 1;
@@ -95,7 +128,7 @@ export function transformsTool({ explorer, canvas }) {
         shiftKey,
       );
       own.draft = last;
-      put({ affine: last }, step);
+      put({ [own.map]: last }, step);
     };
     const end = () => {
       own.draft = last;
@@ -127,7 +160,7 @@ export function transformsTool({ explorer, canvas }) {
       inverse(plane),
       at.map((part, k) => part + NUDGE * by[k]),
     );
-    put({ affine: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
+    put({ [own.map]: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
   }
 
   function Triangle(/** @type {{entry: any[], plane: any}} */ { entry, plane }) {
@@ -162,10 +195,10 @@ export function transformsTool({ explorer, canvas }) {
   /** The triangles over the picture. */
   function Handles() {
     const plane = explorer.placed && explorer.scene ? onScreen() : null;
-    if (!plane || !all().length) return null;
-    const sorted = [...all()].sort(([one]) => (one === picked()[0] ? 1 : -1));
-    const shown = own.fitted && frameOf(plane);
-    return html`<svg class=${`handles${shown ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${shown && html`<polygon class="frame" points=${shown.map((corner) => corner.join()).join(" ")}><title>The picture</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
+    if (!plane || !shown().length) return null;
+    const sorted = [...shown()].sort(([one]) => (one === picked()[0] ? 1 : -1));
+    const frame = own.fitted && frameOf(plane);
+    return html`<svg class=${`handles${frame ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${frame && html`<polygon class="frame" points=${frame.map((corner) => corner.join()).join(" ")}><title>The picture</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
   }
 
   /** A slider whose drag is one step of undo. */
@@ -184,18 +217,17 @@ export function transformsTool({ explorer, canvas }) {
 
   function Variations(/** @type {{transform: Table}} */ { transform }) {
     const { variations = { linear: 1 } } = transform,
-      names = explorer.catalog.variations.map((/** @type {Table} */ { name }) => name);
+      weights = weightsOf(variations, explorer.catalog);
     const rest = (/** @type {string} */ key) =>
       Object.fromEntries(
         Object.entries(variations).filter(
           ([other]) => other !== key && !other.startsWith(`${key}_`),
         ),
       );
-    const isWeight = (/** @type {string} */ key) => names.includes(key.replace(/^(pre|post)_/, ""));
     return html`<${Section} title="Variations">${Object.entries(variations).map(
       ([key, value]) => html`<div key=${key} class="line">
         <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
-        ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
+        ${weights.includes(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
     )}
 <//><${AddVariation} explorer=${explorer} variations=${variations} put=${(/** @type {Table} */ given) => put({ variations: given })}
         change=${(/** @type {Table} */ given) => ({ formula: withTransform(formula(), known(), picked()[0], { variations: given }) })} />`;
@@ -207,42 +239,37 @@ export function transformsTool({ explorer, canvas }) {
     if (!entry) return null;
     const [key, transform] = entry,
       affine = affineOf(entry),
-      count = all().filter((/** @type {any[]} */ [each]) => each !== FINAL).length;
-    const list = all()
-      .filter((/** @type {any[]} */ [each]) => each !== FINAL)
-      .map((/** @type {any[]} */ [, each]) => each);
-    const replace = (/** @type {Table[]} */ transforms) =>
-      explorer.change({ formula: { ...formula(), transforms } });
+      list = listed(),
+      count = list.length - symmetryOf(list).count;
     const add = () => {
       own.picked = count;
-      replace([...list, { ...(key === FINAL ? list[0] : transform), weight: 0.5 }]);
+      desk.forget();
+      replace(copied(list, key === FINAL ? 0 : Number(key), count, { weight: 0.5 }));
     };
     const remove = () => {
       own.picked = 0;
+      desk.forget();
       if (key === FINAL)
         explorer.change({
           formula: Object.fromEntries(Object.entries(formula()).filter(([each]) => each !== FINAL)),
         });
-      else replace(list.toSpliced(Number(key), 1));
+      else replace(without(list, Number(key)));
     };
     const typed = (/** @type {number} */ k) => (/** @type {number} */ value) =>
-      put({ affine: affine.with(k, value) });
+      put({ [own.map]: affine.with(k, value) });
     const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) =>
       html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
     return html`<${Section} title="Transforms">
         <p class="hint">Drag the triangles on the picture. With Shift a triangle turns and grows; arrow keys move a corner, too.</p>
         <${Toggle} label="Fit the triangles into the window" about="Shows all triangles at a scale of their own, whatever part of the flame the picture shows. A frame stands for the picture." value=${own.fitted} put=${(/** @type {boolean} */ on) => (own.fitted = on)} />
-        <div class="segments wrap" role="group" aria-label="Transforms">${all().map(
-          (/** @type {any[]} */ [each, , name]) =>
-            html`<${Button} key=${each} label=${name} aria-pressed=${String(each === key)} onClick=${() => {
-              own.picked = each;
-            }} />`,
-        )}</div>
+        <${desk.List} />
         <div class="line"><${Button} label="Duplicate" kind="quiet" onClick=${add} /><${Button} label="Remove" kind="quiet" disabled=${key !== FINAL && count < 2} onClick=${remove} />
           ${!formula().final && html`<${Button} label="Final transform" kind="quiet" title="It moves points where they are plotted, and only there" onClick=${() => explorer.change({ formula: { ...formula(), transforms: list, final: { variations: { linear: 1 } } } })} />`}</div>
         ${key !== FINAL && share("weight", 1, 4)}${share("color", 0)}${share("color_speed", 0.5)}${key !== FINAL && share("opacity", 1)}
-        <div class="numbers" role="group" aria-label="Affine map">${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
-      <${Variations} transform=${transform} />`;
+        <${Segments} label="Map" choices=${MAPS} value=${own.map} put=${(/** @type {"affine"|"post"} */ map) => (own.map = map)} />
+        <p class="hint">${own.map === "post" ? "The post map moves points after the variations. Its triangles are drawn, too." : ""}</p>
+        <div class="numbers" role="group" aria-label=${own.map === "post" ? "Post map" : "Affine map"}>${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
+      <${Variations} transform=${transform} /><${desk.Symmetry} />`;
   }
   return { Handles, Fields, Dragged };
 }

@@ -17,6 +17,13 @@ export function variationsFor(variations, wanted) {
   return found.sort((one, other) => begins(other) - begins(one));
 }
 
+/** Return the keys of a transform's variations that are weights; the others are parameters.
+ * @param {Table} variations @param {Table} catalog @returns {string[]} */
+export function weightsOf(variations, catalog) {
+  const names = catalog.variations.map((/** @type {Table} */ { name }) => name);
+  return Object.keys(variations).filter((key) => names.includes(key.replace(/^(pre|post)_/, "")));
+}
+
 /** Return weights and parameters with one more variation. @param {Table} variations @param {Table} added of the catalog */
 export function withVariation(variations, { name, parameters = {} }) {
   const given = Object.entries(parameters).map(([key, value]) => [`${name}_${key}`, value]);
