@@ -14,6 +14,7 @@ interface Context {
   past: Table;
   autopilot: Table;
   space: Table;
+  tried: Table;
   open: (id: string, how?: { focus?: boolean }) => Promise<Table | undefined>;
   close: () => boolean;
   notify: (text: string, kind?: string, options?: { action?: [string, () => void] | null; id?: string }) => void;

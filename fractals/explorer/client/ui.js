@@ -45,6 +45,7 @@ const ICONS = {
   past: "M12 12m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0M12 7.500v5l3.500 2",
   swap: "M4 9h14l-3.500-3.500M20 15H6l3.500 3.500",
   back: "M11 6l-6 6 6 6M5 12h14",
+  next: "M13 6l6 6-6 6M19 12H5",
 };
 
 /** An icon, hidden from screen readers: its button has a name. */

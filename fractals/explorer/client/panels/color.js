@@ -41,7 +41,7 @@ const MASKS = [
   ["all", "Everywhere"],
 ];
 
-export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui }) {
+export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui, tried }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [
     id,
@@ -212,7 +212,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
           : points
             ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />`
             : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
-        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
+        <${Previews} explorer=${explorer} label="Looks" items=${looks} tried=${tried} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
         ${!relief && html`<${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
@@ -224,13 +224,13 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       <//>
       <${Section} title="Coloring" open=${false}>
         <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
-        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${(/** @type {Table} */ { id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
+        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} tried=${tried} choose=${(/** @type {Table} */ { id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
         <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {string} */ mask) => edit({ mask })} />
         <${Row} label="Inside color" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
       <${Section} title="Layers" open=${false}>
-        <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
+        <${Layers} explorer=${explorer} tried=${tried} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
       <${Section} title="Motion" open=${false}>
         ${
@@ -245,7 +245,12 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   }
   const Over = () => html`<${Brush} explorer=${explorer} brush=${brush} />`;
   const endPainting = () => brush.on && !(brush.on = false);
-  return { View, Over, cancel: endPainting, hidden: () => (endPainting(), peek(null)) };
+  return {
+    View,
+    Over,
+    cancel: endPainting,
+    hidden: () => (endPainting(), peek(null), tried.hide()),
+  };
 }
 
 const isRank = (/** @type {Table} */ layer) =>

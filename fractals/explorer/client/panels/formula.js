@@ -15,7 +15,9 @@ import {
 } from "../ui.js";
 import { sent } from "./files.js";
 import { expressionOf, parametersOf } from "./parameters.js";
+import { pointed } from "./pointing.js";
 import { transformsTool } from "./transforms.js";
+import { nineOf } from "./tryon.js";
 
 const HINT =
   "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A name with a value is a parameter, and gets a slider: z**2 + k*c, k=0.3. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
@@ -25,6 +27,8 @@ const PROGRAM = {
   step: "Statements of each step",
   test: "An orbit goes on as long as this holds",
 };
+
+const COMPILED_MS = 600; // that a formula is pointed at before it is tried on: it may have to be compiled
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
 const optionsOf = (/** @type {Table} */ known) =>
@@ -54,8 +58,8 @@ function Wrong({ text, told }) {
     <p>Column ${column}: ${why}</p></div>`;
 }
 
-export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space }) {
-  const transforms = transformsTool({ explorer, canvas });
+export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space, tried }) {
+  const transforms = transformsTool({ explorer, canvas, tried });
   const { catalog } = explorer;
   const cards = catalog.formulas
     .filter((/** @type {Table} */ { name }) => name !== "expression")
@@ -72,6 +76,28 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         found: `${words(name)} ${title} ${group}`.toLowerCase(),
       };
     });
+  /** A number of the formula, as a slider, and a button that shows nine values of it on this view. */
+  function Tried(
+    /** @type {{now: Table, name: string, label?: string, value: number, least: number, most: number, whole?: boolean, hint?: string,
+    keys: (value: number) => Table}} */ { now, name, label = words(name), keys, ...range },
+  ) {
+    const put = (/** @type {number} */ value, step = "") =>
+      explorer.change({ formula: { ...now, ...keys(value) } }, step);
+    const wall = () =>
+      tried.open({
+        title: label,
+        items: nineOf(range).map((value) => ({
+          id: String(value),
+          title: String(value),
+          change: { formula: { ...now, ...keys(value) } },
+        })),
+        chosen: String(range.value),
+        choose: (/** @type {{id: string}} */ { id }) => put(Number(id)),
+      });
+    return html`<div class="line"><div class="grow"><${transforms.Dragged} label=${label} ...${range} change=${put} /></div>
+      <${Button} label=${`Nine values of ${label}`} symbol="gallery" bare kind="quiet" onClick=${wall} /></div>`;
+  }
+
   const groups = Map.groupBy(cards, ({ group }) => group);
   // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
   const own = observe({
@@ -144,10 +170,8 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     const options = known?.tables
       ? []
       : optionsOf(known).filter(({ type }) => !solid || type === "text");
-    const knob = (
-      /** @type {Table} */ { name, value, least, most, whole, meaning },
-    ) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
-      whole=${whole} hint=${meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+    const knob = (/** @type {Table} */ { name, value, least, most, whole, meaning }) =>
+      html`<${Tried} key=${name} now=${now} name=${name} value=${value} least=${least} most=${most} whole=${whole} hint=${meaning} keys=${(/** @type {number} */ given) => ({ [name]: given })} />`;
     const field = (/** @type {Table} */ option) => {
       const { name, default: usual } = option,
         value = now[name] ?? usual,
@@ -158,7 +182,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
       const [least, most] =
         name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
-      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+      return html`<${Tried} key=${name} now=${now} name=${name} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} keys=${(/** @type {number} */ given) => ({ [name]: given })} />`;
     };
     return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
       ${
@@ -178,15 +202,11 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     const slider = (/** @type {Table} */ { name, text, part, value }) => {
       const reach = Math.max(2, 2 ** Math.ceil(Math.log2(Math.abs(value)))),
         power = new RegExp(`(\\*\\*|\\^)\\s*-?\\s*${name}\\b`).test(now.step),
-        put = (/** @type {number} */ given, /** @type {string} */ step) =>
-          explorer.change(
-            {
-              formula: { ...now, [name]: part === null ? given : now[name].with(part, given) },
-            },
-            step,
-          );
-      return html`<${transforms.Dragged} key=${text} label=${text} value=${value} least=${-reach} most=${reach}
-        whole=${power && Number.isInteger(value)} change=${put} />`;
+        keys = (/** @type {number} */ given) => ({
+          [name]: part === null ? given : now[name].with(part, given),
+        });
+      return html`<${Tried} key=${text} now=${now} name=${name} label=${text} value=${value} least=${-reach} most=${reach}
+        whole=${power && Number.isInteger(value)} keys=${keys} />`;
     };
     const found = parametersOf(now);
     return found.length > 0 && html`<${Section} title="Parameters">${found.map(slider)}<//>`;
@@ -200,12 +220,40 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       values === explorer.placed?.values
         ? explorer.changeFormula(name)
         : explorer.open({ formula: name });
+    // Of the same kind as this picture: what can be tried on this view.
+    const isAlike = (/** @type {Table} */ { name, values }) =>
+      values && explorer.placed?.values && name !== now.name;
+    const itemOf = (/** @type {Table} */ { name, first, about }) => ({
+      id: name,
+      title: first,
+      about,
+      change: { formula: name, title: "" },
+    });
+    const found = cards.filter((/** @type {Table} */ card) => fits(card) && isAlike(card));
+    const points = (/** @type {Table} */ card) =>
+      isAlike(card) &&
+      pointed(
+        card.name,
+        () => tried.show(itemOf(card), undefined, { fit: true, rest: COMPILED_MS }),
+        tried.hide,
+      );
+    const wall = () =>
+      tried.open({
+        title: "Formulas",
+        items: found.map(itemOf),
+        fit: true,
+        choose: (/** @type {{id: string}} */ { id }, /** @type {Table|undefined} */ made) =>
+          made
+            ? explorer.open({ scene: { ...made.scene, image: explorer.scene.image } })
+            : explorer.changeFormula(id),
+      });
     return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(
       /** @type {Table} */ { target },
     ) => {
       own.wanted = target.value;
     }} />
       <p class="hint" role="status">${cards.some(fits) ? html`<${Coming} />` : "No formula has these words."}</p>
+      ${found.length > 1 && html`<${Button} label="Wall of nine" symbol="gallery" kind="wide-button" title="Large pictures of this view with each formula, nine at once" onClick=${wall} />`}
       ${[...groups]
         .filter(([, members]) => members.some(fits))
         .map(
@@ -214,7 +262,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
           .filter(fits)
           .map(
             (card) => html`<li key=${card.name}>
-          <${Card} title=${card.first} below=${card.rest} about=${card.about} aria-pressed=${String(card.name === now.name)} onClick=${() => choose(card)}>
+          <${Card} title=${card.first} below=${card.rest} about=${card.about} aria-pressed=${String(card.name === now.name)} onClick=${() => (tried.hide(), choose(card))} ...${points(card)}>
             <${Thumbnail} src=${`/thumbnail/formula/${card.name}`} /><//></li>`,
           )}</ul>`,
         )}`;
@@ -245,5 +293,5 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       }
       <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;
   }
-  return { View, Over: transforms.Handles };
+  return { View, Over: transforms.Handles, hidden: () => tried.hide() };
 }

@@ -13,6 +13,7 @@ import { FAVORITE_KEYS } from "./palettes.js";
 import { Over, snapshotsTool } from "./snapshots.js";
 import { spaceTool } from "./space.js";
 import { StatusLine } from "./status.js";
+import { tryTool } from "./tryon.js";
 
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
  * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
@@ -146,6 +147,7 @@ export function mountPanels(explorer) {
   const past = snapshotsTool({ explorer, ui, notify }),
     autopilot = autopilotTool({ explorer, notify, ui });
   const space = spaceTool({ explorer, notify });
+  const tried = tryTool({ explorer, ui });
   const context = {
     explorer,
     canvas,
@@ -154,6 +156,7 @@ export function mountPanels(explorer) {
     past,
     autopilot,
     space,
+    tried,
     open,
     close,
     notify,
@@ -229,6 +232,7 @@ export function mountPanels(explorer) {
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
   const escape = () =>
     ui.explain?.end() ||
+    tried.close() ||
     [...built.values()].some((panel) => panel.cancel?.()) ||
     autopilot.stop() ||
     space.land() ||
@@ -384,7 +388,7 @@ export function mountPanels(explorer) {
     const shown = ui.open && panelOf(ui.open),
       Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} id=${shown.id} title=${shown.title} wide=${shown.wide} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${tried.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {

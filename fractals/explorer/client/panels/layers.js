@@ -14,15 +14,16 @@ import {
   withAt,
   without,
 } from "./layering.js";
+import { Previews } from "./previews.js";
 
 const ADDED = { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 };
 
 /**
- * @param {{color: Table, picked: number, level: number, catalog: Table, pick: (index: number, level?: number) => void,
+ * @param {{explorer: import("../explorer.js").Explorer, tried: Table, color: Table, picked: number, level: number, catalog: Table, pick: (index: number, level?: number) => void,
  *   change: (color: Table, live?: boolean, fit?: number) => void, Mask: any}} options `picked` 0 is the base, k the layer k
  * from the bottom, groups unfolded; `level`: 0, or the group around it is meant whose path has this length. `Mask` is shown for what may have one
  */
-export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
+export function Layers({ explorer, tried, color, picked, level, catalog, pick, change, Mask }) {
   const layers = color.layers ?? [],
     paints = paintsOf(color),
     own = paints[picked].path;
@@ -49,6 +50,11 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
     const now = moved(layers, path, step);
     put(now.layers, now.path, Boolean(over?.layers));
   };
+  const blends = catalog.blends.map((/** @type {string} */ blend) => ({
+    id: blend,
+    title: words(blend),
+    change: over && { color: { ...color, layers: withAt(layers, path, { ...over, blend }) } },
+  }));
   const remove = () => {
     const now = without(layers, path),
       below = Math.min(picked, paintsOf({ ...color, layers: now }).length - 1);
@@ -127,6 +133,7 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
       over &&
       html`<div class="stack" key=${path.join()}>
       <${Select} label="Blend" choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(/** @type {string} */ blend) => edit({ blend })} />
+      <${Previews} explorer=${explorer} label="Blend modes of this layer" items=${blends} chosen=${over.blend ?? "auto"} tried=${tried} choose=${(/** @type {Table} */ { id }) => edit({ blend: id })} />
       <${Slider} label="Opacity" value=${over.opacity ?? 1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
       <${Mask} mask=${over.picture_mask} put=${(/** @type {Table} */ mask) => edit({ picture_mask: mask })} />
       ${over.layers && html`<${Button} label="Ungroup" kind="wide-button" onClick=${ungroup} />`}

@@ -39,8 +39,8 @@ const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDo
 const NUDGE = 8,
   REACH = 9; // CSS pixels: that an arrow key moves a handle; the radius of one
 
-/** @param {{explorer: import("../explorer.js").Explorer, canvas: HTMLCanvasElement}} context */
-export function transformsTool({ explorer, canvas }) {
+/** @param {Pick<Context, "explorer"|"canvas"|"tried">} context */
+export function transformsTool({ explorer, canvas, tried }) {
   // `draft`: the map of the picked transform while its triangle is dragged; `fitted`: triangles have a scale of their own;
   // `map`: which of a transform's two maps triangles and numbers are of
   const own = observe({
@@ -229,7 +229,7 @@ export function transformsTool({ explorer, canvas }) {
         <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
         ${weights.includes(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
     )}
-<//><${AddVariation} explorer=${explorer} variations=${variations} put=${(/** @type {Table} */ given) => put({ variations: given })}
+<//><${AddVariation} explorer=${explorer} tried=${tried} variations=${variations} put=${(/** @type {Table} */ given) => put({ variations: given })}
         change=${(/** @type {Table} */ given) => ({ formula: withTransform(formula(), known(), picked()[0], { variations: given }) })} />`;
   }
 

@@ -30,21 +30,21 @@ export function withVariation(variations, { name, parameters = {} }) {
   return { ...variations, [name]: 0.5, ...Object.fromEntries(given) };
 }
 
-/** @param {{explorer: import("../explorer.js").Explorer, variations: Table, change: (variations: Table) => Table, put: (variations: Table) => void}} options
+/** @param {{explorer: import("../explorer.js").Explorer, tried: Table, variations: Table, change: (variations: Table) => Table, put: (variations: Table) => void}} options
  * `change`: the keys of the scene with other variations of the transform */
-export function AddVariation({ explorer, variations, change, put }) {
+export function AddVariation({ explorer, tried, variations, change, put }) {
   const free = explorer.catalog.variations.filter(
     (/** @type {Table} */ { name }) => !(name in variations),
   );
   const found = variationsFor(free, own.wanted),
     shown = found.slice(0, MOST);
-  const items = shown.map((each) => ({
+  const itemOf = (/** @type {Table} */ each) => ({
     id: each.name,
     title: words(each.name),
     about: each.title,
     change: change(withVariation(variations, each)),
     added: each,
-  }));
+  });
   const told = !found.length
     ? "No variation has these words."
     : found.length > MOST
@@ -57,5 +57,5 @@ export function AddVariation({ explorer, variations, change, put }) {
       own.wanted = target.value;
     }} />
     <p class="hint" role="status">${told}</p>
-    <${Previews} explorer=${explorer} label="Variations" items=${items} named choose=${(/** @type {Table} */ { added }) => put(withVariation(variations, added))} /><//>`;
+    <${Previews} explorer=${explorer} label="Variations" items=${shown.map(itemOf)} wall=${found.map(itemOf)} named tried=${tried} choose=${(/** @type {Table} */ { added }) => put(withVariation(variations, added))} /><//>`;
 }
