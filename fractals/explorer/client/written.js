@@ -100,6 +100,22 @@ export function pointField(text) {
     : { wrong: "Type three numbers, such as 1.5, -2, 0.8." };
 }
 
+const PART = /^(\d+)\s*[x×]\s*(\d+)\s*\+\s*(\d+)\s*\+\s*(\d+)$/i;
+
+/** Return a function that reads which part of a larger picture is drawn, such as "3840x2160+1920+0"; nothing: the whole.
+ * @param {number[]} size of the part, in pixels @returns {(text: string) => {value?: string|null, wrong?: string}} */
+export function partField([width, height]) {
+  return (text) => {
+    if (!text.trim()) return { value: null };
+    const found = PART.exec(text.trim())?.slice(1).map(Number);
+    if (!found) return { wrong: "Type WIDTHxHEIGHT+X+Y, such as 3840x2160+1920+0, or nothing." };
+    const [across, down, x, y] = found;
+    return x + width <= across && y + height <= down
+      ? { value: `${across}x${down}+${x}+${y}` }
+      : { wrong: `The part, of ${width}x${height} pixels, does not lie in this picture.` };
+  };
+}
+
 /** How the fields of a place are read. */
 export const PLACE = {
   center: decimalField({ such: "-0.75 or 3e-6" }),

@@ -2,8 +2,19 @@
 import { html } from "../html.js";
 import { dome, onDome } from "../points.js";
 import { observe } from "../state.js";
-import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
-import { numberField } from "../written.js";
+import {
+  Button,
+  Knob,
+  Row,
+  Section,
+  Segments,
+  Slider,
+  TextField,
+  Toggle,
+  whileHeld,
+  words,
+} from "../ui.js";
+import { numberField, partField } from "../written.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
 /** @type {Record<string, any[]>} */
@@ -27,6 +38,11 @@ const CAMERA = {
 const DISTANCE = numberField({ such: "2.5 or auto", positive: true });
 /** Read the distance at which a camera is sharp; none: it finds one. @param {string} text @returns {Read} */
 const focusOf = (text) => (/^\s*(auto)?\s*$/i.test(text) ? { value: undefined } : DISTANCE(text));
+const EYES = [
+  ["both", "Both"],
+  ["left", "Left"],
+  ["right", "Right"],
+];
 const SKY = ["Horizon", "Zenith", "Ground"];
 const SPEED = 700; // thousandths of the distance to the nearest surface that a flight takes a second
 const LENS = 0.01; // of a camera that gets a focus, and has none
@@ -225,7 +241,12 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       <p class="hint">${explorer.flying ? "W A S D or the pad fly, as fast as the surface is far; a drag looks around." : "A drag goes around the solid; W A S D fly."}</p>
       <${Row} label="Focus" hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} read=${focusOf} put=${focus} />`} />
       ${Object.entries(CAMERA).map(([name, range]) => html`<${Field} key=${name} explorer=${explorer} table="Camera" part="camera" name=${name} range=${range} />`)}
-      <${Toggle} label="Panorama" value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} /><//>`;
+      <${Toggle} label="Panorama" value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} />
+      ${
+        values.stereo > 0 &&
+        html`<div class="row" data-about=${known.eye.description}><span>Eye</span><${Segments} label="Eye" choices=${EYES} value=${values.eye} put=${(/** @type {string} */ eye) => camera({ eye })} /></div>`
+      }
+      <${Row} label="Part of" hint=${known.whole.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" placeholder="the whole picture" value=${values.whole ?? ""} read=${partField(explorer.placed.size)} put=${(/** @type {string|null} */ whole) => camera({ whole })} />`} /><//>`;
   }
 
   /** The pad that fingers fly with. */
