@@ -195,6 +195,7 @@ declare namespace Sent {
     job: number;
     frame: number;
     seed?: number;
+    locked?: string[];
   }
   /** A frame that is a move of another. */
   interface ViewMessage {

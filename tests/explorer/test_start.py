@@ -237,6 +237,19 @@ def test_libraries_of_the_page_have_licences_and_name_no_host():
         assert not re.search(r"registry|unpkg|jsdelivr", text)
 
 
+def test_surprises_leave_locked_numbers_of_a_formula():
+    scene = fractals.load_scene("clifford", size=(64, 48))
+    usual = scene.make_any_formula().parameters
+    found = [each.make_any_formula().parameters for _, each in surprise.mutations(scene, 5)]
+    assert len({each["a"] for each in found}) > 3
+    found = [
+        each.make_any_formula().parameters
+        for _, each in surprise.mutations(scene, 5, locked=["a", "c", "no number of this one"])
+    ]
+    assert {(each["a"], each["c"]) for each in found} == {(usual["a"], usual["c"])}
+    assert len({each["b"] for each in found}) > 3
+
+
 def test_surprises_are_twelve_different_scenes():
     scene = fractals.load_scene("seahorse", size=(64, 48))
     found = [each for _, each in surprise.mutations(scene, 5)]

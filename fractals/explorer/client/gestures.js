@@ -8,7 +8,7 @@ const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its
 const SLACK_ANGLE = 10,
   UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
 const PRESS = 550; // ms that a long press takes at least
-const HOLD = 350; // ms that a button is held at rest before the picture flies
+const HOLD = 500; // ms that a button or a finger is held at rest before the picture flies
 const AGAIN = 280,
   NEAR = 28; // ms and CSS pixels between a tap and a finger that is held after it
 // A flick: ms in which its speed is measured, CSS pixels per ms that begin it, and ms in which it loses most of its speed
@@ -22,7 +22,8 @@ const PIXELS_A_LINE = 33,
 export function attachGestures(explorer, canvas) {
   /** @type {Map<number, number[]>} pointers that are down: device pixels */
   const down = new Map();
-  let gesture = /** @type {Table|null} */ (null); // {kind, ...} of the pointers that are down
+  let gesture = /** @type {Table|null} */ (null), // {kind, ...} of the pointers that are down
+    lifted = /** @type {Table|null} */ (null); // the one that became a flight
   let count = 0,
     wheel = 0,
     fingers = false,
@@ -103,7 +104,11 @@ export function attachGestures(explorer, canvas) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
       clearTimeout(holding);
-      if (hold.on) return hold.reverse(false); // of two fingers the one that does not steer
+      if (hold.on) {
+        if (event.timeStamp - lifted?.began >= HOLD) return hold.reverse(false); // of two fingers the one that does not steer
+        hold.end(); // a slow click, of whose end a busy page has not told yet
+        gesture = lifted;
+      }
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT)
         explorer.upright(gesture.step);
       const rested = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
@@ -157,6 +162,7 @@ export function attachGestures(explorer, canvas) {
   const takeOff = (id) => {
     const point = down.get(id);
     if (!point || gesture?.kind !== "drag" || !gesture.slack) return;
+    lifted = gesture;
     gesture = null;
     hold.begin(point, id);
   };

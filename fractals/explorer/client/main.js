@@ -2,7 +2,6 @@
 import { Explorer } from "./explorer.js";
 import { attachGestures } from "./gestures.js";
 import { attachKeys } from "./keys.js";
-import { attachPad } from "./pad.js";
 import { mountPanels } from "./panels/index.js";
 import { watchSize } from "./stage.js";
 
@@ -93,7 +92,8 @@ watchSize(canvas, (size) => {
   document.documentElement.classList.toggle("plain", !made.stage.renderer.values);
   attachGestures(made, canvas);
   attachKeys(made, canvas);
-  attachPad(made);
+  const pad = async () => (await import("./pad.js")).attachPad(made);
+  addEventListener("gamepadconnected", () => void pad().catch(() => {}), { once: true });
   mountPanels(made);
   keepLink(made);
   const first = document.querySelector(".first"); // a still, until there is a picture

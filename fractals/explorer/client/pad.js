@@ -90,4 +90,5 @@ export function attachPad(
   page.addEventListener("gamepadconnected", () => {
     if (!polling) poll();
   });
+  poll();
 }

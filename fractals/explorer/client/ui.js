@@ -1,4 +1,5 @@
 /** Icons and form fields. Each field shows what it is given; only what is being typed or dragged is its own. */
+import { breathing, placeOf, valueAt } from "./breathe.js";
 import { html, useSignal } from "./html.js";
 import { kept, observe } from "./state.js";
 import { numberField } from "./written.js";
@@ -45,6 +46,8 @@ const ICONS = {
   past: "M12 12m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0M12 7.500v5l3.500 2",
   swap: "M4 9h14l-3.500-3.500M20 15H6l3.500 3.500",
   back: "M11 6l-6 6 6 6M5 12h14",
+  lock: "M5.500 11h13v9h-13zM8 11V8a4 4 0 0 1 8 0v3",
+  dice: "M5 5h14v14H5zM9 9h.1M15 9h.1M12 12h.1M9 15h.1M15 15h.1",
   next: "M13 6l6 6-6 6M19 12H5",
 };
 
@@ -145,15 +148,17 @@ export function TextField(
 
 /**
  * A slider with its value as a field beside the label.
- * @param {{label: string, value: number|"auto", auto?: number, least: number, most: number, step?: number, log?: boolean, hint?: string,
- *   digits?: number, track?: string, live?: ((value: number) => void)|false, put: (value: any) => void}} options
+ * @param {{label: string, value: number|"auto", auto?: number, usual?: number|"auto", least: number, most: number, step?: number, log?: boolean, hint?: string,
+ *   digits?: number, track?: string, tools?: any, live?: ((value: number) => void)|false, put: (value: any) => void}} options
  *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag.
- *   `auto`: what the value "auto" stands for; the field then takes this word, too
+ *   `auto`: what the value "auto" stands for; the field then takes this word, too. `usual`: the value of a double click;
+ *   `tools`: buttons before the field
  */
 export function Slider({
   label,
   value: given,
   auto,
+  usual,
   least,
   most,
   step = 0,
@@ -161,45 +166,58 @@ export function Slider({
   hint = "",
   digits = 3,
   track = "",
+  tools,
   live = false,
   put,
 }) {
   const draft = useSignal(/** @type {number|null} */ (null)), // while it is dragged
     value = given === "auto" ? (auto ?? least) : given;
-  const place = (/** @type {any} */ given) =>
-    log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given;
-  const rounded = (/** @type {any} */ given) =>
-    step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2));
+  const range = { least, most, log, whole: step > 0 && step % 1 === 0, digits };
+  const set = (/** @type {number} */ to) => {
+    draft.value = to;
+    if (live) live(to);
+  };
   const drag = (/** @type {Table} */ { target }) => {
     const at = Number(target.value);
-    draft.value = rounded(log ? least * (most / least) ** at : at);
-    if (live) live(draft.value);
+    set(valueAt(log ? at : placeOf(at, range), range));
   };
   const done = () => {
-    const now = draft.value;
+    const now = draft.peek();
     if (now === null) return;
     draft.value = null;
     put(now);
   };
+  const reset = () => {
+    draft.value = null;
+    put(usual);
+  };
+  const now = draft.value ?? value;
+  const ways = breathing({
+    range,
+    now: () => draft.peek() ?? value,
+    set,
+    done,
+    reset: usual === undefined ? undefined : reset,
+    held: whileHeld,
+  });
   const number = numberField({ such: String(step % 1 ? most / 2 : most), large: most >= 1000 });
   const read = (/** @type {string} */ typed) =>
     auto !== undefined && typed.trim().toLowerCase() === "auto" ? { value: "auto" } : number(typed);
-  const now = draft.value ?? value,
-    isAuto = given === "auto" && draft.value === null,
+  const isAuto = given === "auto" && draft.value === null,
     text = isAuto ? "auto" : String(Number(now.toPrecision(digits)));
-  const [low, high] = log ? [0, 1] : [least, most],
-    at = place(now);
+  const at = placeOf(now, range);
   const style = {
-    "--at": `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`,
+    "--at": `${Math.min(100, Math.max(0, 100 * at))}%`,
     ...(track && { "--track": track }),
   };
-  const short = label.length + hint.length < 38;
+  const [low, high] = log ? [0, 1] : [least, most];
+  const short = label.length + hint.length < 38 && !tools;
   return html`<div class="row slider-row">
-    <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}
-      <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} read=${read} put=${put} /></div>
+    <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}${tools && html`<span class="tools">${tools}</span>`}
+      <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} read=${read} put=${put} ...${ways.number} /></div>
     <input type="range" aria-label=${label} aria-valuetext=${text} min=${low} max=${high} step=${log ? 0.001 : step || (most - least) / 500}
-      style=${style} value=${at} onInput=${drag} onChange=${done} onPointerUp=${done} onBlur=${done} />
-    ${!short && html`<p class="hint">${hint}</p>`}</div>`;
+      style=${style} value=${log ? at : now} onInput=${drag} onChange=${done} onPointerUp=${done} onBlur=${done} ...${ways.slider} />
+    ${!short && hint && html`<p class="hint">${hint}</p>`}</div>`;
 }
 
 /** A drop-down list; choices are texts or [value, text]. */
@@ -257,7 +275,7 @@ export function OptionField({ option, value, put }) {
     return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} read=${read} put=${put} />`} />`;
   }
   // Bounds above zero that are decades apart are for equal factors.
-  return html`<${Slider} label=${label} value=${value} least=${least} most=${most} log=${least > 0 && most / least > 500} step=${type === "int" ? 1 : 0}
+  return html`<${Slider} label=${label} value=${value} usual=${option.default} least=${least} most=${most} log=${least > 0 && most / least > 500} step=${type === "int" ? 1 : 0}
     hint=${meaning} live=${option.part === "color" && ((/** @type {number} */ now) => put(now, true))} put=${put} />`;
 }
 

@@ -80,10 +80,11 @@ test("a symmetry is known again, changed and taken away", () => {
         assert.equal(weight, 4.5); // of all others
         assert.equal(speed, 0);
       }
-      assert.deepEqual(
-        symmetryOf(withSymmetry(list, { fold: 4, mirrored: false })),
-        { fold: 4, mirrored: false, count: 3 },
-      );
+      assert.deepEqual(symmetryOf(withSymmetry(list, { fold: 4, mirrored: false })), {
+        fold: 4,
+        mirrored: false,
+        count: 3,
+      });
       assert.deepEqual(withSymmetry(list, { fold: 1, mirrored: false }), LIST);
     }
   }

@@ -187,7 +187,7 @@ test("a pad moves, turns and zooms the picture until it rests; after a key it ha
   const explorer = new View(),
     frames = /** @type {(() => void)[]} */ ([]),
     page = Object.assign(new EventTarget(), { requestAnimationFrame: (each) => frames.push(each) });
-  let now = pad([0, 0, 0, 0]);
+  let now = /** @type {any} */ (null);
   attachPad(explorer, { page, pads: () => [null, now] });
   const screen = (count) => {
     for (let k = 0; k < count; k++) {
@@ -197,6 +197,7 @@ test("a pad moves, turns and zooms the picture until it rests; after a key it ha
   };
   screen(5);
   assert.equal(frames.length, 0); // no pad, no work
+  now = pad([0, 0, 0, 0]);
   page.dispatchEvent(new Event("gamepadconnected"));
   screen(5);
   assert.equal(explorer.moves.length, 0);

@@ -216,10 +216,10 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       <//>
       <${Section} title="Values">
         ${!relief && html`<${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
-        <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-        <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
+        <${Slider} label="Density" value=${paint.density ?? 1} usual=${1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+        <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} usual=${0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
         <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />
-        <${Slider} label="Equalize" value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
+        <${Slider} label="Equalize" usual=${0} value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
           hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
       <//>
       <${Section} title="Coloring" open=${false}>
@@ -236,7 +236,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
         ${
           still()
             ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
-            : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
+            : html`<${Slider} label="Cycle the palette" usual=${0} value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
         }
       <//>`
       }

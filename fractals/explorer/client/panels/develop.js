@@ -31,7 +31,7 @@ export function Develop(/** @type {{explorer: import("../explorer.js").Explorer}
   const field = (/** @type {string} */ name) => {
     const [least, most, log] = RANGES[name],
       value = given[name] === "auto" ? usual : given[name];
-    return html`<${Slider} key=${name} label=${words(name)} value=${value} least=${least} most=${most} log=${log} hint=${known[name].description}
+    return html`<${Slider} key=${name} label=${words(name)} value=${value} usual=${known[name].default} least=${least} most=${most} log=${log} hint=${known[name].description}
       live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`;
   };
   return html`<${Section} title="Develop" open=${false}>

@@ -35,15 +35,15 @@ export function Shown(
     put({ [name]: value }, `gesture ${name} ${own.drags++}`);
   const field = (/** @type {string} */ name) => {
     const [least, most, log] = RANGES[name];
-    return html`<${Slider} key=${name} label=${words(name)} value=${display[name]} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
+    return html`<${Slider} key=${name} label=${words(name)} value=${display[name]} usual=${known[name].default} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
   };
   const back =
     (/** @type {string} */ step) =>
     (/** @type {Table} */ { target }) =>
       put({ background: target.value }, step);
   return html`<${Section} title="Colors along the palette">
-      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
+      <${Slider} label="Density" value=${paint.density ?? 1} usual=${1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label="Offset" value=${paint.offset ?? 0} usual=${0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
     <${Section} title="Display">${["brightness", "gamma", "vibrancy", "highlight_power"].map(field)}
       <${Row} label="Background" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${display.background} onInput=${back("background")} onChange=${back("background")} />`} /><//>
     <${Section} title="Noise and edges" open=${false}>${["estimator_radius", "estimator_curve", "gamma_threshold", "filter_radius"].map(field)}

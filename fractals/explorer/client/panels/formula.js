@@ -1,5 +1,5 @@
 /** The formula panel: the catalog with thumbnails, options, and the user's own expression. */
-import { html } from "../html.js";
+import { html, signal, useEffect } from "../html.js";
 import { qualityOf } from "../points.js";
 import { observe } from "../state.js";
 import {
@@ -15,9 +15,9 @@ import {
 } from "../ui.js";
 import { sent } from "./files.js";
 import { expressionOf, parametersOf } from "./parameters.js";
+import { Dragged } from "./dragged.js";
+import { another, isLocked, nineOf, toggleLock } from "./numbers.js";
 import { pointed } from "./pointing.js";
-import { transformsTool } from "./transforms.js";
-import { nineOf } from "./tryon.js";
 
 const HINT =
   "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A name with a value is a parameter, and gets a slider: z**2 + k*c, k=0.3. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
@@ -28,6 +28,7 @@ const PROGRAM = {
   test: "An orbit goes on as long as this holds",
 };
 
+const UNLOADED = "The server does not answer: the transforms were not loaded.";
 const COMPILED_MS = 600; // that a formula is pointed at before it is tried on: it may have to be compiled
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
@@ -58,8 +59,17 @@ function Wrong({ text, told }) {
     <p>Column ${column}: ${why}</p></div>`;
 }
 
-export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space, tried }) {
-  const transforms = transformsTool({ explorer, canvas, tried });
+export function formulaPanel(
+  /** @type {Context} */ { explorer, ui, canvas, space, tried, notify },
+) {
+  const transforms = signal(/** @type {Table|null} */ (null)); // of a flame: loaded when one is shown
+  const load = async () => {
+    transforms.value ??= (await import("./transforms.js")).transformsTool({
+      explorer,
+      canvas,
+      tried,
+    });
+  };
   const { catalog } = explorer;
   const cards = catalog.formulas
     .filter((/** @type {Table} */ { name }) => name !== "expression")
@@ -76,9 +86,9 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         found: `${words(name)} ${title} ${group}`.toLowerCase(),
       };
     });
-  /** A number of the formula, as a slider, and a button that shows nine values of it on this view. */
+  /** A number of the formula, as a slider, with its tools: nine values of it on this view, another one by chance, a lock. */
   function Tried(
-    /** @type {{now: Table, name: string, label?: string, value: number, least: number, most: number, whole?: boolean, hint?: string,
+    /** @type {{now: Table, name: string, label?: string, value: number, usual?: number, least: number, most: number, whole?: boolean, hint?: string,
     keys: (value: number) => Table}} */ { now, name, label = words(name), keys, ...range },
   ) {
     const put = (/** @type {number} */ value, step = "") =>
@@ -94,9 +104,26 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         chosen: String(range.value),
         choose: (/** @type {{id: string}} */ { id }) => put(Number(id)),
       });
-    return html`<div class="line"><div class="grow"><${transforms.Dragged} label=${label} ...${range} change=${put} /></div>
-      <${Button} label=${`Nine values of ${label}`} symbol="gallery" bare kind="quiet" onClick=${wall} /></div>`;
+    const locked = isLocked(now.name, name);
+    const tools = html`<${Button} label=${`Nine values of ${label}`} symbol="gallery" bare kind="quiet" onClick=${wall} />
+      <${Button} label=${`Another value of ${label}`} symbol="dice" bare kind="quiet" disabled=${locked} onClick=${() => put(another(range))} />
+      <${Button} label=${`Lock ${label}`} symbol="lock" bare kind="quiet" title="Lock: dice and surprises leave it as it is" aria-pressed=${String(locked)} onClick=${() => toggleLock(now.name, name)} />`;
+    return html`<${Dragged} label=${label} ...${range} tools=${tools} change=${put} />`;
   }
+  /** Other values of all numbers that are not locked. @param {Table} now @param {{name: string, value: number, least: number, most: number, whole?: boolean}[]} numbers */
+  const Dice = (now, numbers) =>
+    numbers.length > 1 &&
+    html`<${Button} label="Others by chance" symbol="dice" kind="wide-button" title="Other values near these, but of what is locked" onClick=${() =>
+      explorer.change({
+        formula: {
+          ...now,
+          ...Object.fromEntries(
+            numbers
+              .filter(({ name }) => !isLocked(now.name, name))
+              .map((each) => [each.name, another(each)]),
+          ),
+        },
+      })} />`;
 
   const groups = Map.groupBy(cards, ({ group }) => group);
   // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
@@ -170,21 +197,41 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     const options = known?.tables
       ? []
       : optionsOf(known).filter(({ type }) => !solid || type === "text");
-    const knob = (/** @type {Table} */ { name, value, least, most, whole, meaning }) =>
-      html`<${Tried} key=${name} now=${now} name=${name} value=${value} least=${least} most=${most} whole=${whole} hint=${meaning} keys=${(/** @type {number} */ given) => ({ [name]: given })} />`;
+    /** @param {Table} option @returns {Table|null} a number with its range; null: no slider's */
+    const numberOf = ({ name, default: usual, meaning: hint }) => {
+      if (typeof usual !== "number" || known.whole.includes(name)) return null;
+      const value = now[name] ?? usual,
+        reach = 2 * Math.max(1, Math.abs(usual)),
+        [least, most] =
+          name === "turn" || name === "tilt" ? [-180, 180] : [usual - reach, usual + reach];
+      return {
+        name,
+        value,
+        usual,
+        least: Math.min(least, value),
+        most: Math.max(most, value),
+        hint,
+      };
+    };
+    const numbers = [
+      ...options.map(numberOf).filter(Boolean),
+      ...(solid?.knobs ?? []).map((/** @type {Table} */ { meaning: hint, ...knob }) => ({
+        ...knob,
+        ...(typeof known?.options?.[knob.name] === "number" && { usual: known.options[knob.name] }),
+        hint,
+      })),
+    ];
+    const knob = (/** @type {any} */ each) =>
+      html`<${Tried} key=${each.name} now=${now} ...${each} keys=${(/** @type {number} */ given) => ({ [each.name]: given })} />`;
     const field = (/** @type {Table} */ option) => {
       const { name, default: usual } = option,
-        value = now[name] ?? usual,
-        reach = Math.max(1, Math.abs(usual));
-      if (typeof usual === "boolean")
-        return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
-      if (typeof usual !== "number" || known.whole.includes(name))
-        return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
-      const [least, most] =
-        name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
-      return html`<${Tried} key=${name} now=${now} name=${name} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} keys=${(/** @type {number} */ given) => ({ [name]: given })} />`;
+        type = typeof usual === "boolean" ? "bool" : option.type;
+      return (
+        !numberOf(option) &&
+        html`<${OptionField} key=${name} option=${{ ...option, type }} value=${now[name] ?? usual} put=${(/** @type {any} */ given) => put({ [name]: given })} />`
+      );
     };
-    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
+    return html`${known?.tables ? html`<${Flame} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${numbers.map(knob)}${Dice(now, numbers)}<//>`}
       ${
         !solid &&
         html`<${Section} title="Points"><${Slider} label="Quality" value=${qualityOf(scatter, now.name)} least=${1} most=${2000} log hint="Points for each pixel."
@@ -192,7 +239,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       }
       ${
         solid &&
-        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
+        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" usual="auto" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
         hint="Paths of light for each pixel. “auto” follows the quality, and takes as many as a pixel needs." put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
       }`;
   }
@@ -293,5 +340,11 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       }
       <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;
   }
-  return { View, Over: transforms.Handles, hidden: () => tried.hide() };
+  /** The transforms of a flame, once their code is there. */
+  function Flame() {
+    useEffect(() => void load().catch(() => notify(UNLOADED, "error")), []);
+    return transforms.value && html`<${transforms.value.Fields} />`;
+  }
+  const Over = () => transforms.value && html`<${transforms.value.Handles} />`;
+  return { View, Over, hidden: () => tried.hide() };
 }

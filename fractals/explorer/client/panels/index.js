@@ -8,12 +8,12 @@ import { autopilotTool } from "./autopilot.js";
 import { Edge } from "./edge.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
+import { tryLater } from "./later.js";
 import { pointMenu } from "./menu.js";
 import { FAVORITE_KEYS } from "./palettes.js";
 import { Over, snapshotsTool } from "./snapshots.js";
 import { spaceTool } from "./space.js";
 import { StatusLine } from "./status.js";
-import { tryTool } from "./tryon.js";
 
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
  * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
@@ -147,7 +147,7 @@ export function mountPanels(explorer) {
   const past = snapshotsTool({ explorer, ui, notify }),
     autopilot = autopilotTool({ explorer, notify, ui });
   const space = spaceTool({ explorer, notify });
-  const tried = tryTool({ explorer, ui });
+  const tried = tryLater({ explorer, ui });
   const context = {
     explorer,
     canvas,

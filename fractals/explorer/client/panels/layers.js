@@ -134,7 +134,7 @@ export function Layers({ explorer, tried, color, picked, level, catalog, pick, c
       html`<div class="stack" key=${path.join()}>
       <${Select} label="Blend" choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(/** @type {string} */ blend) => edit({ blend })} />
       <${Previews} explorer=${explorer} label="Blend modes of this layer" items=${blends} chosen=${over.blend ?? "auto"} tried=${tried} choose=${(/** @type {Table} */ { id }) => edit({ blend: id })} />
-      <${Slider} label="Opacity" value=${over.opacity ?? 1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
+      <${Slider} label="Opacity" value=${over.opacity ?? 1} usual=${1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
       <${Mask} mask=${over.picture_mask} put=${(/** @type {Table} */ mask) => edit({ picture_mask: mask })} />
       ${over.layers && html`<${Button} label="Ungroup" kind="wide-button" onClick=${ungroup} />`}
       ${canGroup(layers, path) && html`<${Button} label="Make a group of it" kind="wide-button" title="Drag other layers into it, or move them there" onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`

@@ -22,7 +22,7 @@ export function Relief(/** @type {{explorer: import("../explorer.js").Explorer}}
       ([
         name,
         [least, most],
-      ]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} least=${least} most=${most} hint=${known[name].description}
+      ]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} usual=${known[name].default} least=${least} most=${most} hint=${known[name].description}
       live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`,
     )}<//>
     ${explorer.placed.sun && html`<${Daylight} explorer=${explorer} space=${{ ...NORTH, sun: explorer.placed.sun }} />`}`;

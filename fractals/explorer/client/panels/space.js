@@ -79,7 +79,7 @@ function Field(
     known = explorer.catalog.schema.$defs[table].properties[name];
   const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) =>
     explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
-  return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
+  return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} usual=${known.default} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
     live=${put(() => `gesture ${name} ${drags}`)} put=${put(() => `gesture ${name} ${drags++}`)} />`;
 }
 
@@ -141,8 +141,8 @@ export function Lit(
   if (!explorer.placed?.space) return null;
   return html`<${Daylight} explorer=${explorer} space=${explorer.placed.space} />
     <${Section} title="Colors along the palette">
-      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;
+      <${Slider} label="Density" value=${paint.density ?? 1} usual=${1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label="Offset" value=${paint.offset ?? 0} usual=${0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;
 }
 
 /** Flights, the focus, and the fields of the camera. */

@@ -2,8 +2,8 @@
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
 import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
-import { children } from "./breed.js";
 import { shownPalette, tableOf } from "./colors.js";
+import { lockedOf } from "./numbers.js";
 import { drawSheet } from "./previews.js";
 import { Road } from "./road.js";
 
@@ -62,7 +62,11 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   const draw = () =>
     fill("Mutating this scene", (/** @type {(index: number, made: Table) => void} */ place) =>
       explorer.job(
-        { t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) },
+        {
+          t: "surprise",
+          seed: Math.floor(Math.random() * 2 ** 31),
+          locked: lockedOf(explorer.scene.formula?.name ?? explorer.scene.formula),
+        },
         (/** @type {Table} */ { t, index, label, scene, preview }) => {
           if (t === "surprised")
             place(index, { label, scene, picture: explorer.pixelsOf(preview) });
@@ -79,7 +83,10 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   async function breed() {
     const [one, other] = own.parents.map((index) => favorites()[index]?.scene);
     if (!one || !other) return;
-    const { mixed } = await import("./stops.js");
+    const [{ mixed }, { children }] = await Promise.all([
+      import("./stops.js"),
+      import("./breed.js"),
+    ]);
     const between = (/** @type {Table} */ a, /** @type {Table} */ b) => {
       const tables = [a, b].map((color) =>
         tableOf(shownPalette(color, explorer.catalog), explorer.catalog),

@@ -12,20 +12,11 @@ import {
   withTransform,
 } from "../points.js";
 import { observe } from "../state.js";
-import {
-  Button,
-  Row,
-  Section,
-  Segments,
-  Slider,
-  TextField,
-  Toggle,
-  whileHeld,
-  words,
-} from "../ui.js";
+import { Button, Row, Section, Segments, TextField, Toggle, whileHeld, words } from "../ui.js";
 import { ANY } from "../written.js";
 import { copied, symmetryOf, without } from "../flames.js";
 import { deskTool } from "./desk.js";
+import { Dragged } from "./dragged.js";
 import { AddVariation, weightsOf } from "./variations.js";
 
 const NAMES = ["Middle", "End of x", "End of y"],
@@ -201,20 +192,6 @@ export function transformsTool({ explorer, canvas, tried }) {
     return html`<svg class=${`handles${frame ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${frame && html`<polygon class="frame" points=${frame.map((corner) => corner.join()).join(" ")}><title>The picture</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
   }
 
-  /** A slider whose drag is one step of undo. */
-  const Dragged = (
-    /** @type {{label: string, value: number, least: number, most: number, change: (value: number, step: string) => void, whole?: boolean, hint?: string}} */ {
-      label,
-      value,
-      least,
-      most,
-      change,
-      whole = false,
-      hint = "",
-    },
-  ) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
-    live=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags}`)} put=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags++}`)} />`;
-
   function Variations(/** @type {{transform: Table}} */ { transform }) {
     const { variations = { linear: 1 } } = transform,
       weights = weightsOf(variations, explorer.catalog);
@@ -258,7 +235,7 @@ export function transformsTool({ explorer, canvas, tried }) {
     const typed = (/** @type {number} */ k) => (/** @type {number} */ value) =>
       put({ [own.map]: affine.with(k, value) });
     const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) =>
-      html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
+      html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} usual=${usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
     return html`<${Section} title="Transforms">
         <p class="hint">Drag the triangles on the picture. With Shift a triangle turns and grows; arrow keys move a corner, too.</p>
         <${Toggle} label="Fit the triangles into the window" about="Shows all triangles at a scale of their own, whatever part of the flame the picture shows. A frame stands for the picture." value=${own.fitted} put=${(/** @type {boolean} */ on) => (own.fitted = on)} />
@@ -271,5 +248,5 @@ export function transformsTool({ explorer, canvas, tried }) {
         <div class="numbers" role="group" aria-label=${own.map === "post" ? "Post map" : "Affine map"}>${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
       <${Variations} transform=${transform} /><${desk.Symmetry} />`;
   }
-  return { Handles, Fields, Dragged };
+  return { Handles, Fields };
 }

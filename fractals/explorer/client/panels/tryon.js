@@ -11,15 +11,6 @@ const NINE = 9,
 const WIDTH = 256; // pixels of a picture
 const REST_MS = 150; // that a card without a picture is pointed at before it is drawn
 
-/** Return values of a number from the least to the most, in equal steps; of whole numbers each once.
- * @param {{least: number, most: number, whole?: boolean}} range @returns {number[]} */
-export function nineOf({ least, most, whole = false }) {
-  const all = Array.from({ length: NINE }, (_, k) => least + ((most - least) * k) / (NINE - 1));
-  return [
-    ...new Set(all.map((value) => (whole ? Math.round(value) : Number(value.toPrecision(4))))),
-  ];
-}
-
 /** @param {Pick<Context, "explorer"|"ui">} context */
 export function tryTool({ explorer, ui }) {
   // `wall`: what is shown on it
