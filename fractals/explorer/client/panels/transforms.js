@@ -15,8 +15,10 @@ import { observe } from "../state.js";
 import { Button, Row, Section, Segments, TextField, Toggle, whileHeld, words } from "../ui.js";
 import { ANY } from "../written.js";
 import { copied, symmetryOf, without } from "../flames.js";
+import { shownPalette, tableOf } from "./colors.js";
 import { deskTool } from "./desk.js";
 import { Dragged } from "./dragged.js";
+import { mixed } from "./stops.js";
 import { AddVariation, weightsOf } from "./variations.js";
 
 const NAMES = ["Middle", "End of x", "End of y"],
@@ -154,12 +156,18 @@ export function transformsTool({ explorer, canvas, tried }) {
     put({ [own.map]: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
   }
 
+  /** Return the color of a transform in the palette. @param {Table} transform */
+  function tintOf({ color = 0 }) {
+    const { scene, catalog } = explorer;
+    return mixed(tableOf(shownPalette(scene.color ?? {}, catalog), catalog), color);
+  }
+
   function Triangle(/** @type {{entry: any[], plane: any}} */ { entry, plane }) {
-    const [key, , name] = entry,
+    const [key, transform, name] = entry,
       corners = cornersOf(affineOf(entry)).map((corner) => apply(plane, corner));
     if (!corners.flat().every((part) => Math.abs(part) < 1e6)) return null;
     const on = key === picked()[0];
-    return html`<g class=${on ? "picked" : ""} data-transform=${name}>
+    return html`<g class=${on ? "picked" : ""} data-transform=${name} style=${{ "--tint": tintOf(transform) }}>
       <polygon points=${corners.map((corner) => corner.join()).join(" ")} onPointerDown=${(/** @type {PointerEvent} */ event) => grab(event, key, ORIGIN)} />
       ${corners.map(
         (
