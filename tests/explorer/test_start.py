@@ -238,7 +238,7 @@ def test_libraries_of_the_page_have_licences_and_name_no_host():
 
 
 def test_surprises_leave_locked_numbers_of_a_formula():
-    scene = fractals.load_scene("clifford", size=(64, 48))
+    scene = fractals.load_scene(formula="clifford", size=(64, 48))
     usual = scene.make_any_formula().parameters
     found = [each.make_any_formula().parameters for _, each in surprise.mutations(scene, 5)]
     assert len({each["a"] for each in found}) > 3

@@ -54,3 +54,10 @@ export function calculated(text) {
   const value = sum();
   return at === tokens.length && Number.isFinite(value) ? value : null;
 }
+
+/** Return a field that reads sums, too, which begin with "=". @param {(text: string) => Read} read @returns {(text: string) => Read} */
+export const summed = (read) => (text) => {
+  if (!/^\s*=/.test(text)) return read(text);
+  const value = calculated(text.replace("=", " "));
+  return value === null ? { wrong: "Type a sum, such as = 0.7*2." } : read(String(value));
+};

@@ -1,5 +1,4 @@
 /** Gestures of mouse, trackpad, pen and fingers: they become moves of the model. */
-import { holdTool, markOver } from "./hold.js";
 import { still } from "./ui.js";
 
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
@@ -30,7 +29,12 @@ export function attachGestures(explorer, canvas) {
     pressed = 0,
     holding = 0,
     tapped = /** @type {PointerEvent|null} */ (null); // the last tap
-  const hold = holdTool(explorer, canvas, { mark: markOver(canvas) });
+  /** @type {ReturnType<typeof import("./hold.js").holdTool>|null} */
+  let hold = null; // which comes with the first press
+  const load = async () => {
+    const { holdTool, markOver } = await import("./hold.js");
+    hold ??= holdTool(explorer, canvas, { mark: markOver(canvas) });
+  };
 
   /** Return where an event is, in device pixels of the canvas. */
   const place = (/** @type {MouseEvent} */ event) => {
@@ -73,7 +77,8 @@ export function attachGestures(explorer, canvas) {
     if (event.button > 1) return;
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
-    if (hold.on) return hold.reverse(true); // a second finger
+    if (hold?.on) return hold.reverse(true); // a second finger
+    if (!hold) void load().catch(() => {});
     begun();
     const again = tapped && event.timeStamp - tapped.timeStamp < AGAIN && isNear(event, tapped);
     if (again) explorer.dispatchEvent(new Event("again"));
@@ -94,7 +99,7 @@ export function attachGestures(explorer, canvas) {
     tell(point);
     if (!down.has(event.pointerId)) return;
     down.set(event.pointerId, point);
-    hold.steer(point, event.pointerId);
+    hold?.steer(point, event.pointerId);
     if (gesture?.kind === "drag") drag(point, gesture, event.timeStamp);
     else if (gesture?.kind === "pinch") pinch(gesture);
     else if (gesture?.kind === "box") gesture.show(point);
@@ -104,7 +109,7 @@ export function attachGestures(explorer, canvas) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
       clearTimeout(holding);
-      if (hold.on) {
+      if (hold?.on) {
         if (event.timeStamp - lifted?.began >= HOLD) return hold.reverse(false); // of two fingers the one that does not steer
         hold.end(); // a slow click, of whose end a busy page has not told yet
         gesture = lifted;
@@ -146,7 +151,7 @@ export function attachGestures(explorer, canvas) {
     );
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
-    if (hold.on) return;
+    if (hold?.on) return;
     gesture = null;
     menu(event);
   });
@@ -161,7 +166,7 @@ export function attachGestures(explorer, canvas) {
   /** Fly, if the pointer has rested. @param {number} id */
   const takeOff = (id) => {
     const point = down.get(id);
-    if (!point || gesture?.kind !== "drag" || !gesture.slack) return;
+    if (!hold || !point || gesture?.kind !== "drag" || !gesture.slack) return;
     lifted = gesture;
     gesture = null;
     hold.begin(point, id);

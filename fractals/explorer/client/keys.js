@@ -11,8 +11,6 @@
  * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
  *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void, hidden?: boolean, when?: (explorer: Explorer) => boolean}} Command
  */
-import { zoomWhile } from "./hold.js";
-
 const OCTAVES_A_SECOND = 2;
 const ARROW = 0.1; // of the picture's shorter side
 const TURN = 1500; // hundredths of a degree
@@ -42,11 +40,19 @@ const turn =
 
 /** Zoom about the pointer, or the middle, as long as the key is held. */
 function dive(/** @type {number} */ direction) {
-  let end = /** @type {(() => void)|null} */ (null),
+  let end = () => {},
+    held = /** @type {object|null} */ (null), // the newest press
     count = 0;
+  const stop = () => {
+    held = null;
+    end();
+  };
   return {
-    start(/** @type {Explorer} */ explorer) {
-      end?.();
+    async start(/** @type {Explorer} */ explorer) {
+      stop();
+      const mine = (held = {}),
+        { zoomWhile } = await import("./hold.js");
+      if (mine !== held) return; // it was released before
       end = zoomWhile(explorer, {
         at: () => {
           const at = explorer.pointer;
@@ -56,10 +62,7 @@ function dive(/** @type {number} */ direction) {
         step: `gesture dive ${direction} ${++count}`, // one step of undo, however slowly it is drawn
       });
     },
-    stop() {
-      end?.();
-      end = null;
-    },
+    stop,
   };
 }
 

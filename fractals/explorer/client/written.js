@@ -1,5 +1,4 @@
 /** Numbers as people write them, and in words what is wrong with others. */
-import { calculated } from "./arithmetic.js";
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const COMMA = /^[+-]?\d*,\d+(?:e[+-]?\d+)?$/i; // the decimal comma of most languages
@@ -73,14 +72,12 @@ export function decimalField({
   };
 }
 
-/** Return a function that reads a field of a number of 15 digits, or of a sum: "= 0.7*2".
+/** Return a function that reads a field of a number of 15 digits.
  * @param {Parameters<typeof decimalField>[0]} kind @returns {(text: string) => {value?: number, wrong?: string}} */
 export function numberField(kind) {
   const read = decimalField(kind);
   return (text) => {
-    const sum = /^\s*=/.test(text) ? calculated(text.replace("=", " ")) : undefined;
-    if (sum === null) return { wrong: "Type a sum, such as = 0.7*2." };
-    const { value, wrong } = read(sum === undefined ? text : String(sum));
+    const { value, wrong } = read(text);
     if (value === undefined) return { wrong };
     return Number.isFinite(Number(value))
       ? { value: Number(value) }

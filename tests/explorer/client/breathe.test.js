@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { calculated } from "../../../fractals/explorer/client/arithmetic.js";
+import { calculated, summed } from "../../../fractals/explorer/client/arithmetic.js";
 import { breathing, moved, placeOf, valueAt } from "../../../fractals/explorer/client/breathe.js";
 import {
   another,
@@ -44,7 +44,7 @@ test("sums have the value of school", () => {
 });
 
 test("a field of a number takes a sum, within its bounds", () => {
-  const read = numberField({ such: "3", least: 0, most: 10 });
+  const read = summed(numberField({ such: "3", least: 0, most: 10 }));
   assert.deepEqual(read("= 0.7*2"), { value: 1.4 });
   assert.deepEqual(read("=2*(1+1)"), { value: 4 });
   assert.match(read("=2*").wrong, /a sum/);

@@ -2,17 +2,8 @@
 import { html, signal, useSignalEffect } from "../html.js";
 import { changed, paintsOf } from "../paints.js";
 import { observe } from "../state.js";
-import {
-  Button,
-  FileButton,
-  OptionField,
-  Row,
-  Section,
-  Select,
-  Slider,
-  still,
-  words,
-} from "../ui.js";
+import { OptionField, Slider } from "../slider.js";
+import { Button, FileButton, Row, Section, Select, still, words } from "../ui.js";
 import {
   coloringName,
   coloringOf,
@@ -30,7 +21,7 @@ import { Brush, makeBrush, Mask } from "./mask.js";
 import { OwnPalettes, Palettes } from "./palettes.js";
 import { drawSheet, Previews } from "./previews.js";
 import { Road } from "./road.js";
-import { Lit } from "./space.js";
+import { Lit } from "./daylight.js";
 
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for

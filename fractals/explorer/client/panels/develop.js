@@ -1,7 +1,8 @@
 /** How light becomes the picture: the table [develop] of the scene, for images of every family. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Section, Select, Slider, words } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Section, Select, words } from "../ui.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 /** @type {Record<string, any[]>} */

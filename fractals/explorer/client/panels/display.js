@@ -2,7 +2,8 @@
 import { html } from "../html.js";
 import { displayOf } from "../points.js";
 import { observe } from "../state.js";
-import { Row, Section, Select, Slider, words } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Row, Section, Select, words } from "../ui.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 /** @type {Record<string, any[]>} */

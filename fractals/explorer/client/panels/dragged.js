@@ -1,6 +1,6 @@
 /** A slider whose drag is one step of undo. */
 import { html } from "../html.js";
-import { Slider } from "../ui.js";
+import { Slider } from "../slider.js";
 
 let drags = 0;
 

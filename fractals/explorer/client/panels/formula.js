@@ -2,17 +2,9 @@
 import { html, signal, useEffect } from "../html.js";
 import { qualityOf } from "../points.js";
 import { observe } from "../state.js";
-import {
-  Button,
-  Card,
-  Coming,
-  OptionField,
-  Row,
-  Section,
-  Slider,
-  Thumbnail,
-  words,
-} from "../ui.js";
+import { OptionField, Slider } from "../slider.js";
+import { Button, Card, Coming, Row, Section, Thumbnail, words } from "../ui.js";
+import { Camera } from "./daylight.js";
 import { sent } from "./files.js";
 import { expressionOf, parametersOf } from "./parameters.js";
 import { Dragged } from "./dragged.js";
@@ -239,7 +231,7 @@ export function formulaPanel(
       }
       ${
         solid &&
-        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" usual="auto" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
+        html`${explorer.placed.camera && html`<${Camera} explorer=${explorer} space=${space} />`}<${Section} title="Samples"><${Slider} label="Samples" usual="auto" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
         hint="Paths of light for each pixel. “auto” follows the quality, and takes as many as a pixel needs." put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
       }`;
   }

@@ -1,7 +1,8 @@
 /** The stack of layers and groups: which one is edited, order, blend, opacity, mask. */
 import { html } from "../html.js";
 import { paintsOf } from "../paints.js";
-import { Button, Select, Slider, whileHeld, words } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Button, Select, whileHeld, words } from "../ui.js";
 import { coloringName, gradient, shownPalette } from "./colors.js";
 import {
   at,

@@ -1,8 +1,9 @@
 /** The table [relief] of an escape-time scene: ground in the sun. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Section, Select, Slider, words } from "../ui.js";
-import { Daylight } from "./space.js";
+import { Slider } from "../slider.js";
+import { Section, Select, words } from "../ui.js";
+import { Daylight } from "./daylight.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 const RANGES = { rise: [-0.5, 0.5], tilt: [0, 80] };

@@ -1,4 +1,6 @@
 /** The transforms of a flame: triangles to drag on the picture, and fields of the one that is picked. */
+import { summed } from "../arithmetic.js";
+import { copied, symmetryOf, without } from "../flames.js";
 import { apply, compose, inverse } from "../frames.js";
 import { html } from "../html.js";
 import {
@@ -14,13 +16,13 @@ import {
 import { observe } from "../state.js";
 import { Button, Row, Section, Segments, TextField, Toggle, whileHeld, words } from "../ui.js";
 import { ANY } from "../written.js";
-import { copied, symmetryOf, without } from "../flames.js";
 import { shownPalette, tableOf } from "./colors.js";
 import { deskTool } from "./desk.js";
 import { Dragged } from "./dragged.js";
 import { mixed } from "./stops.js";
 import { AddVariation, weightsOf } from "./variations.js";
 
+const NUMBER = summed(ANY);
 const NAMES = ["Middle", "End of x", "End of y"],
   NUMBERS = ["a", "b", "c", "d", "e", "f"],
   MAPS = [
@@ -253,7 +255,7 @@ export function transformsTool({ explorer, canvas, tried }) {
         ${key !== FINAL && share("weight", 1, 4)}${share("color", 0)}${share("color_speed", 0.5)}${key !== FINAL && share("opacity", 1)}
         <${Segments} label="Map" choices=${MAPS} value=${own.map} put=${(/** @type {"affine"|"post"} */ map) => (own.map = map)} />
         <p class="hint">${own.map === "post" ? "The post map moves points after the variations. Its triangles are drawn, too." : ""}</p>
-        <div class="numbers" role="group" aria-label=${own.map === "post" ? "Post map" : "Affine map"}>${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
+        <div class="numbers" role="group" aria-label=${own.map === "post" ? "Post map" : "Affine map"}>${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${NUMBER} put=${typed(k)} />`} />`)}</div><//>
       <${Variations} transform=${transform} /><${desk.Symmetry} />`;
   }
   return { Handles, Fields };
