@@ -1,4 +1,8 @@
-/** Gestures of mouse, trackpad, pen and fingers: they become moves of the model. */
+/**
+ * Gestures of mouse, trackpad, pen and fingers: they become moves of the model.
+ *
+ * Events of the model, beside its own: "tap", "again" (a finger touches soon after a tap), "hold" (the picture begins to fly).
+ */
 import { still } from "./ui.js";
 
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms

@@ -46,14 +46,15 @@ function dive(/** @type {number} */ direction) {
   const stop = () => {
     held = null;
     end();
+    end = () => {};
   };
   return {
     async start(/** @type {Explorer} */ explorer) {
       stop();
       const mine = (held = {}),
-        { zoomWhile } = await import("./hold.js");
-      if (mine !== held) return; // it was released before
-      end = zoomWhile(explorer, {
+        file = await import("./hold.js").catch(() => null);
+      if (!file || mine !== held) return; // it was released before
+      end = file.zoomWhile(explorer, {
         at: () => {
           const at = explorer.pointer;
           return at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined;

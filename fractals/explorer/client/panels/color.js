@@ -240,7 +240,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     View,
     Over,
     cancel: endPainting,
-    hidden: () => (endPainting(), peek(null), tried.hide()),
+    hidden: () => (endPainting(), peek(null), tried.end()),
   };
 }
 

@@ -338,5 +338,5 @@ export function formulaPanel(
     return transforms.value && html`<${transforms.value.Fields} />`;
   }
   const Over = () => transforms.value && html`<${transforms.value.Handles} />`;
-  return { View, Over, hidden: () => tried.hide() };
+  return { View, Over, hidden: () => tried.end() };
 }

@@ -20,5 +20,11 @@ export function tryLater(context) {
     open: async (/** @type {Parameters<Awaited<ReturnType<typeof tool>>["open"]>[0]} */ wall) =>
       (await tool()).open(wall),
     close: () => loaded.value?.close() ?? false,
+    /** Show nothing more, because the panel is left. */
+    end: () => {
+      wanted = null;
+      loaded.value?.hide();
+      loaded.value?.close();
+    },
   };
 }
