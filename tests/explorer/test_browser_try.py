@@ -66,6 +66,25 @@ def test_the_wall_of_nine_is_moved_on_by_keys_and_takes_a_look(panels):
     assert panels.press("Control+z")["color"] == before
 
 
+def test_walls_of_many_are_turned_and_undo_leaves_them(panels):
+    part = section(opened(panels, "Color"), "Coloring")
+    part.get_by_role("button", name="Wall of nine").click()
+    wall = panels.page.get_by_role("dialog", name="Colorings of this view: wall of nine")
+    cards = wall.get_by_role("list").get_by_role("button")
+    first = cards.all_inner_texts()
+    assert len(first) == 9
+    panels.page.keyboard.press("PageDown")
+    panels.until("document.querySelector('.wall header').textContent.includes('2 / ')")
+    assert not set(cards.all_inner_texts()) & set(first)
+    wall.get_by_role("button", name="The nine before").click()
+    panels.until("document.querySelector('.wall header').textContent.includes('1 / ')")
+    assert cards.all_inner_texts() == first
+    panels.run("explorer.move({ scale: 16 })")
+    panels.page.keyboard.press("Control+z")
+    wall.wait_for(state="detached")
+    assert panels.page.locator(".panel").count() == 1
+
+
 def test_blend_modes_are_seen_on_this_view(panels):
     layer = {"coloring": "slopes", "palette": "ink", "blend": "soft_light", "opacity": 0.7}
     panels.run("layer => explorer.paint({ ...explorer.scene.color, layers: [layer] })", layer)

@@ -69,14 +69,20 @@ export function useSmall(explorer, items, { wanted, fit = false, width = WIDTH, 
     let sheet = /** @type {Table|null} */ (null),
       ended = false;
     const draw = () => {
-      const missing = items.filter(({ id }) => made.value[id]?.of !== now),
-        found = new Set(items.filter((item) => !missing.includes(item)).map(({ id }) => id));
+      const of = (/** @type {Item} */ { change }) => `${place} ${JSON.stringify(change)}`,
+        missing = items.filter((item) => made.value[item.id]?.of !== of(item)),
+        absent = new Set(missing.map(({ id }) => id));
+      if (!missing.length) {
+        known.value = now;
+        return;
+      }
       const drawn = (sheet = (first ? drawFirst : drawSheet)(
         explorer,
         { scenes: missing.map(({ change }) => change), fit, width },
         (index, small) => {
-          found.add(missing[index].id);
-          made.value = { ...made.value, [missing[index].id]: { ...small, of: now } };
+          const { id } = missing[index];
+          absent.delete(id);
+          made.value = { ...made.value, [id]: { ...small, of: of(missing[index]) } };
         },
       ));
       // A card stays away whose keys have no meaning here.
@@ -85,7 +91,7 @@ export function useSmall(explorer, items, { wanted, fit = false, width = WIDTH, 
           if (ended) return; // those that are there stay
           known.value = now;
           made.value = Object.fromEntries(
-            Object.entries(made.value).filter(([id]) => found.has(id)),
+            Object.entries(made.value).filter(([id]) => !absent.has(id)),
           );
         },
         () => {},

@@ -61,6 +61,8 @@ export function tryTool({ explorer, ui }) {
     return true;
   }
   explorer.addEventListener("disconnected", close);
+  // Choices are of the scene that the wall was opened over: undo leaves it.
+  explorer.addEventListener("moved", (/** @type {any} */ { detail }) => detail === null && close());
 
   function Wall(/** @type {NonNullable<typeof own.wall>} */ { title, items, chosen, fit, choose }) {
     const page = useSignal(0),
