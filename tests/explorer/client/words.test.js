@@ -147,7 +147,7 @@ const NO_WORDS = [
   /^(Kalles Fraktaler|Fraktaler-3|Apophysis, Chaotica|Apple GPU|NumPy|English|Deutsch)$/,
   /^(flight|gesture|pan|zoom|turn) /,
   /^(oklch shorter hue|linear-gradient\(.*|polygon\(.*|:is\(.*|:scope .*|\(prefers.*|button, .*|.* \.hint, .*)$/,
-  /^(primary|tool|star|bar|panel|message|julia|layer|status|corner-button|film-keys|film-key|stop|segments)\b[ …a-z-]*$/,
+  /^(primary|tool|star|bar|empty|panel|message|julia|layer|status|corner-button|film-keys|film-key|stop|segments)\b[ …a-z-]*$/,
   /^(the worker has failed|Picture: …|name step start test .*|Width …)$/,
 ];
 
