@@ -9,6 +9,9 @@ const NO_COOKIE = 4401,
   NO_REASON = 1006,
   TOO_MUCH = 4429;
 
+/** How a connection is opened; a page without a server has its own way (`site/start.js`). */
+export const transport = { open: (/** @type {string} */ url) => new WebSocket(url) };
+
 export class Connection {
   /** @type {WebSocket|null} */ #socket = null;
   #tries = 0;
@@ -63,7 +66,7 @@ export class Connection {
   connect() {
     clearTimeout(this.#timer);
     this.#timer = 0;
-    const socket = (this.#socket = new WebSocket(this.url));
+    const socket = (this.#socket = transport.open(this.url));
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.#room = BURST;
