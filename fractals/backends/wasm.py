@@ -31,6 +31,7 @@ TRIPLE = "wasm32-unknown-unknown"
 # What all browsers have since 2023
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 RELAXED = ",+relaxed-simd"  # and what Chromium has since 2023, Firefox since 2025
+HAS_RELAXED = llvm.llvm_version_info[0] >= 18  # before, LLVM had other names for it
 EXPORT, DATA, CUSTOM = 7, 11, 0  # numbers of sections
 LATER = (8, 9, 12, 10, DATA)  # sections after the exports: start, elements, count, code, data
 # Functions that programs may call, also with an f for float32: LLVM's, and those of a browser

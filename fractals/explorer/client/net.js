@@ -9,8 +9,20 @@ const NO_COOKIE = 4401,
   NO_REASON = 1006,
   TOO_MUCH = 4429;
 
-/** How a connection is opened; a page without a server has its own way (`site/start.js`). */
-export const transport = { open: (/** @type {string} */ url) => new WebSocket(url) };
+/** How a connection is opened, and a file sent; a page without a server has its own ways (`site/start.js`). */
+export const transport = {
+  open: (/** @type {string} */ url) => new WebSocket(url),
+  /** @param {File} file @param {string} entry @returns {Promise<Table>} */
+  async upload(file, entry) {
+    const answer = await fetch(`/upload?${new URLSearchParams({ name: file.name, entry })}`, {
+      method: "POST",
+      body: file,
+    });
+    const told = await answer.json();
+    if (!answer.ok) throw new Error(told.error ?? `The server answered ${answer.status}`);
+    return told;
+  },
+};
 
 export class Connection {
   /** @type {WebSocket|null} */ #socket = null;

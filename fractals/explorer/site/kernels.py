@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from fractals.backends.wasm import STACK, CallRecorder, Recording
+from fractals.backends.wasm import HAS_RELAXED, CallRecorder, Recording
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions, ValueOptions
@@ -28,7 +28,8 @@ from fractals.scene.paint import Blend
 
 SIDE = 64  # samples of a tile's side
 LIMIT = 3_141_593  # stands for the limit while a tile is recorded
-FLAVORS = {"fused": True, "plain": False}  # with relaxed SIMD, and without
+# With relaxed SIMD, and without
+FLAVORS = {"plain": False} | ({"fused": True} if HAS_RELAXED else {})
 TRANSFERS = "linear", "sqrt", "cbrt", "log", "atan"
 
 
@@ -142,7 +143,7 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     made = {}
     for flavor, relaxed in FLAVORS.items():
         recording = recorder.recording([], (), relaxed)
-        facts = {"programs": numbers, "stack": recording.stack, "room": STACK}
+        facts = {"programs": numbers, "stack": recording.stack}
         made[flavor] = packed(facts, recording.module)
     return made
 

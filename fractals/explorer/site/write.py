@@ -1,5 +1,7 @@
 """Write a site: the files that a host of static pages serves in place of the explorer's server."""
 
+import contextlib
+import itertools
 import json
 import os
 import re
@@ -18,18 +20,23 @@ from fractals.backends.wasm import ENVIRONMENT
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.explorer import pages
 from fractals.explorer.site import tables
+from fractals.explorer.site.kernels import FLAVORS
+from fractals.kernels.formula import Formula
+from fractals.scene.model import Scene, validate
 from fractals.tools import sheet
 
 MARK = "engine/facts.json"  # by which a folder is known as a site
-FLAVORS = "fused", "plain"
 COLORS = "colors"  # the file of programs that color
 # What the page asks of a server, and the file that a site has in its place
 ASKED = re.compile(r"""(["'`(])/(client/|catalog\.json|thumbnail/)""")
+A_PROCESS = 6  # files that a process makes, because its memory grows by some 80 MB a file (measured)
+TOLD = 20  # files, after which a line is told
 START = "client/start.js", "client/site/start.js"
 
 
 def write_site(
     folder: str | Path,
+    first: Scene | None = None,
     formulas: tuple[str, ...] = (),
     threads: int | None = None,
     on_message: Callable[[str], None] = lambda line: None,
@@ -40,6 +47,8 @@ def write_site(
     ----------
     folder : str or Path
         New, empty, or a site that was written before.
+    first : Scene, optional
+        Is shown first; by default the gallery.
     formulas : tuple of str
         Names of the formulas for which programs are made; default: all.
     threads : int, optional
@@ -50,7 +59,7 @@ def write_site(
     Raises
     ------
     OptionError
-        The folder holds other files, or a formula is unknown.
+        The folder holds other files, a formula is unknown, or a site can't draw the first scene.
     FractalsError
         A program can't be made.
     """
@@ -65,27 +74,39 @@ def write_site(
     for name in formulas:
         if name not in known:
             raise OptionError(f"no site has the formula '{shown(name)}'")
+    if first and (reason := tables.why_not(first)):
+        raise OptionError(f"a site can't draw this scene: {reason}")
     for each in (*(f"engine/{flavor}" for flavor in FLAVORS), "client", "thumbnail"):
         (where / each).mkdir(parents=True, exist_ok=True)
     chosen = {
         label: formula
         for label, formula in tables.formulas().items()
-        if not formulas or formula.name in formulas
+        if not formulas or formula.name in formulas or (first and first.make_formula().label == label)
     }
     drawn = {
         name: table
         for name, table in tables.scenes().items()
-        if tables.validate(table).make_formula().label in chosen
+        if validate(table).make_formula().label in chosen
     }
-    files, asked = _asked(chosen, drawn, where / "engine")
+    own = {"": first.to_table()} if first else {}
+    files, asked = _asked(chosen, drawn | own, where / "engine")
     _make_programs(asked, threads or len(allowed_cores()), on_message)
-    facts = tables.facts(drawn, files)
+    usual = tables.EVERYWHERE if tables.EVERYWHERE in chosen else next(iter(chosen))
+    facts = tables.facts(drawn, files) | {
+        "first": own.get("") or {"formula": _formula_table(chosen[usual])},
+        "gallery": first is None,
+        "flavors": list(FLAVORS),
+    }
     (where / MARK).write_text(json.dumps(facts, separators=(",", ":")))
     names = {formula.name for formula in chosen.values()}
     _write_page(where, names, set(drawn))
     size = sum(path.stat().st_size for path in where.rglob("*") if path.is_file())
     on_message(f"{shown(where)}: {size / 1e6:.1f} MB, for any host of static pages")
     return where
+
+
+def _formula_table(formula: Formula) -> dict[str, Any]:
+    return {"name": formula.name, **formula.parameters}
 
 
 def _asked(
@@ -114,38 +135,19 @@ def _make_programs(
 
     def work() -> None:
         nonlocal done
-        with subprocess.Popen(
-            [sys.executable, "-P", "-m", "fractals.explorer.site.kernels"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | ENVIRONMENT,
-            text=True,
-        ) as process:
-            assert process.stdin
-            assert process.stdout
-            assert process.stderr
-            while not failed:
-                with lock:
-                    one = next(rest, None)
-                if one is None:
-                    break
-                try:
-                    process.stdin.write(json.dumps(one) + "\n")
-                    process.stdin.flush()
-                    answer = process.stdout.readline()
-                except OSError:
-                    answer = ""
-                if answer.strip() != one["name"]:
-                    process.stdin.close()
-                    lines = process.stderr.read().strip().splitlines()
-                    failed.append(lines[-1] if lines else "a process ended")
-                    return
-                with lock:
-                    done += 1
-                    if done % 20 == 0:
+        while not failed:
+            with lock:
+                some = list(itertools.islice(rest, A_PROCESS))
+            if not some:
+                return
+            try:
+                for _ in _made(some):
+                    with lock:
+                        done += 1
+                    if done % TOLD == 0:
                         on_message(f"{done} of {len(asked)} files of programs")
-            process.stdin.close()
+            except FractalsError as error:
+                failed.append(str(error))
 
     workers = [threading.Thread(target=work) for _ in range(min(processes, len(asked)))]
     for each in workers:
@@ -154,6 +156,30 @@ def _make_programs(
         each.join()
     if failed:
         raise FractalsError(f"the programs of the site can't be made ({failed[0]})")
+
+
+def _made(asked: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the name of each file that a process of its own has made."""
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "fractals.explorer.site.kernels"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | ENVIRONMENT,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        for one in asked:
+            with contextlib.suppress(OSError):  # it has ended, and says why on stderr
+                process.stdin.write(json.dumps(one) + "\n")
+                process.stdin.flush()
+            if process.stdout.readline().strip() != one["name"]:
+                process.kill()
+                lines = process.stderr.read().strip().splitlines()
+                raise FractalsError(lines[-1] if lines else "a process ended")
+            yield str(one["name"])
 
 
 def _write_page(where: Path, formulas: set[str], scenes: set[str]) -> None:
@@ -174,7 +200,7 @@ def _write_page(where: Path, formulas: set[str], scenes: set[str]) -> None:
     found["scenes"] = [each for each in found["scenes"] if each["name"] in scenes]
     (where / "catalog.json").write_text(json.dumps(found, separators=(",", ":")))
     for (kind, name), path in pages.thumbnail_files().items():
-        if name in (scenes if kind == "scene" else formulas):
+        if name in (scenes if kind == "scene" else formulas | {tables.EVERYWHERE}):
             _thumbnail(where, kind, name).write_bytes(path.read_bytes())
     for name in catalog.names("palette"):
         colors = sheet.turn(name, pages.STRIP[0])

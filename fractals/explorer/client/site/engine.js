@@ -3,7 +3,7 @@ import { Bookmarks } from "./bookmarks.js";
 import { Palettes } from "./palettes.js";
 import { mapBetween, Place, zoomText } from "./places.js";
 import { formulaOf, gridOf, homeOf, planOf } from "./plan.js";
-import { pngOf } from "./png.js";
+import { KEYWORD, pngOf } from "./png.js";
 import { Pool } from "./pool.js";
 import { linkOf, ofLink, tableOf, tomlOf, whole } from "./scene.js";
 import { curveOf, fitted, histogramOf } from "./values.js";
@@ -84,7 +84,7 @@ async function opened() {
   if (!answer?.ok) throw new Error("The page's files can't be reached. It tries again.");
   const facts = await answer.json(),
     palettes = new Palettes(facts.spaces, facts.palettes);
-  return { facts, palettes, pool: new Pool(folder, palettes.encoding, palettes.decoding) };
+  return { facts, palettes, pool: new Pool(folder, facts.flavors, palettes) };
 }
 
 export class Engine {
@@ -96,7 +96,7 @@ export class Engine {
   /** @type {View|null} */ #view = null;
   /** @type {AbortController|null} */ #work = null; // of the view
   #jobs = /** @type {Map<string|number, AbortController>} */ (new Map());
-  #files = /** @type {string[]} */ ([]);
+  #files = /** @type {string[]} */ ([]); // addresses of the newest
 
   /** @param {(data: string|ArrayBuffer) => void} put @returns {Promise<Engine>} */
   static async open(put) {
@@ -163,8 +163,8 @@ export class Engine {
       v: 1,
       version: this.facts.version,
       device: "this browser",
-      title: "",
-      gallery: true,
+      title: this.facts.first.title ?? "",
+      gallery: this.facts.gallery,
       read_only: false,
       bookmarks: true,
       upload: false,
@@ -202,7 +202,7 @@ export class Engine {
     }
     if (julia) return this.#juliaOf(julia.frame, julia.at);
     if (formula !== undefined) return { formula, color: this.#color };
-    return {};
+    return this.facts.first;
   }
 
   /** @param {number} frame @param {number[]} at @returns {Table} */
@@ -563,8 +563,9 @@ export class Engine {
         this.#say({ t: "progress", job, what: "drawing", done: ++done, of: all.length });
       }),
     );
-    const file = await pngOf(size, rgb, { "fractals:scene": JSON.stringify(own) });
-    for (const old of this.#files.splice(0, this.#files.length - 3)) URL.revokeObjectURL(old);
+    const file = await pngOf(size, rgb, { [KEYWORD]: JSON.stringify(own) });
+    for (const old of this.#files.splice(0, Math.max(0, this.#files.length - 3)))
+      URL.revokeObjectURL(old);
     const url = URL.createObjectURL(file);
     this.#files.push(url);
     this.#jobs.delete(job);

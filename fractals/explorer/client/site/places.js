@@ -81,8 +81,8 @@ export class Place {
     }
   }
 
-  /** @param {Table} keys @returns {Place} */
-  #with(keys) {
+  /** Return a copy with other values. @param {Table} keys @returns {Place} */
+  with(keys) {
     return Object.assign(Object.create(Place.prototype), this, keys);
   }
 
@@ -151,10 +151,10 @@ export class Place {
 
   /** Return the place after a move of the protocol. @param {Table} move */
   moved({ at, by = [0, 0], scale = 0, turn = 0, size }) {
-    if (size && (size[0] !== this.size[0] || size[1] !== this.size[1])) return this.#with({ size });
+    if (size && (size[0] !== this.size[0] || size[1] !== this.size[1])) return this.with({ size });
     if (!(by[0] || by[1] || scale || turn)) return this;
     const turned = this.turn + (this.origin.view.mirror ? turn : -turn);
-    const after = this.#with({
+    const after = this.with({
       origin: { ...this.origin, ...Object.fromEntries(SAID.map((key) => [key, ""])) },
       scale: this.scale + scale,
       turn: ((turned % 36_000) + 36_000) % 36_000,

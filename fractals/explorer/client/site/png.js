@@ -1,5 +1,7 @@
 /** PNG files that carry their scene, as those of the program do. */
 
+export const KEYWORD = "fractals:scene"; // of the text that is the scene, in JSON
+
 const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   let c = n;
   for (let k = 0; k < 8; k++) c = c & 1 ? (c >>> 1) ^ 0xedb88320 : c >>> 1;

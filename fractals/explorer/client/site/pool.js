@@ -13,9 +13,11 @@ export class Pool {
   /** @type {Hand[]} */ #hands = [];
   #count = 0;
 
-  /** @param {string} folder of the programs @param {Uint8Array} encoding @param {Float32Array} decoding */
-  constructor(folder, encoding, decoding) {
-    this.begin = { folder: `${folder}${isFused() ? "fused" : "plain"}/`, encoding, decoding };
+  /** @param {string} folder of the programs @param {string[]} flavors of them
+   * @param {{encoding: Uint8Array, decoding: Float32Array}} tables of `Palettes` */
+  constructor(folder, flavors, { encoding, decoding }) {
+    const flavor = flavors.includes("fused") && isFused() ? "fused" : "plain";
+    this.begin = { folder: `${folder}${flavor}/`, encoding, decoding };
     this.size = Math.max(1, Math.min(MOST, navigator.hardwareConcurrency || 2));
   }
 
