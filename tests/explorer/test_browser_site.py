@@ -109,7 +109,8 @@ def test_links_open_the_same_place_and_the_gallery_opens_its_scenes(browser, vis
 
 def test_julia_sets_are_previewed_and_opened(visit):
     visit.open(PLACE)
-    shown = """new Promise((done) => explorer.requests.julia({ t: "julia", at: [2500, 1900], size: 64 },
+    shown = """new Promise((done) => explorer.requests.julia(
+        { t: "julia", at: [2500, 1900], size: 64 },
         ({ w, h, data }) => done([w, h, new Set(data).size])))"""
     width, height, colors = visit.run(shown)
     assert (width, height) == (64, 64)

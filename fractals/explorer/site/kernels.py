@@ -1,8 +1,8 @@
 """Programs of a site: WebAssembly that iterates the samples of a formula, or colors them.
 
 They are made by a process of its own, ``python -m fractals.explorer.site.kernels``, because what a
-program is compiled for is settled when Numba is first imported. It reads lines of JSON, and writes a
-file for each.
+program is compiled for is settled when Numba is first imported. It reads lines of JSON, and writes
+a file for each.
 """
 
 import base64
@@ -75,9 +75,7 @@ def _iterated(recorder: CallRecorder, table: dict[str, Any]) -> tuple[list[Any],
     return list(recorder.calls), arrays
 
 
-def _facts(
-    recorder: CallRecorder, recording: Recording, arrays: dict[str, Any]
-) -> dict[str, Any]:
+def _facts(recorder: CallRecorder, recording: Recording, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return what the page needs to replay the calls of a tile."""
     places = {name: recorder.address(array) for name, array in arrays.items()}
     given = {places[name] for name in ("columns", "rows", "point")}
@@ -129,8 +127,8 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
         for cyclic in (False, True):
             for ranged in (False, True):
                 name = " ".join(["place", transfer, "cyclic" * cyclic, "ranged" * ranged])
-                options = PlaceOptions(transfer, cyclic, ranged)
-                add(name, shade.make_valued_body, (options,), place, values, inputs)
+                placed = PlaceOptions(transfer, cyclic, ranged)
+                add(name, shade.make_valued_body, (placed,), place, values, inputs)
     share, one = np.float32(1), np.int32(1)
     add("paint", shade.make_body, (), rgb, place, table, levels, one, share)
     for mode in ("first", *(mode for mode in get_args(Blend) if mode != "auto")):
@@ -140,12 +138,12 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     matrix, arms = np.zeros(4), np.zeros((2, 1))
     turned = real.copy(), real.copy(), real, real, real, real, matrix, arms
     add("turn", shade.make_turned_body, (False,), *turned)
-    made = {}
+    found = {}
     for flavor, relaxed in FLAVORS.items():
         recording = recorder.recording([], (), relaxed)
         facts = {"programs": numbers, "stack": recording.stack}
-        made[flavor] = packed(facts, recording.module)
-    return made
+        found[flavor] = packed(facts, recording.module)
+    return found
 
 
 def main() -> None:
@@ -156,7 +154,8 @@ def main() -> None:
         for flavor, content in make(asked.get("variants") or asked["colorings"]).items():
             path = Path(asked["folder"]) / flavor / f"{asked['name']}.bin"
             path.write_bytes(content)
-        print(asked["name"], flush=True)
+        sys.stdout.write(f"{asked['name']}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

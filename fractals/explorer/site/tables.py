@@ -66,7 +66,10 @@ def why_not(scene: Scene) -> str:
         return "its numbers do not tell places so near apart"
     if planned.layers.whole or planned.layers.groups:
         return "it draws no groups, masks or ranks"
-    if any(layer.coloring.make_palette or "picture" in layer.coloring.options for layer in planned.layers.drawn):
+    if any(
+        layer.coloring.make_palette or "picture" in layer.coloring.options
+        for layer in planned.layers.drawn
+    ):
         return "it draws no pictures in orbits"
     return ""
 
@@ -154,7 +157,7 @@ def _formula_facts(formula: Formula) -> Table:
     usual = catalog.load("coloring", "smooth")()
     replaced = fitting(usual, formula).name
     start, scale = formula.fraction_constants(Scene().iteration.escape_radius)
-    refused = {}
+    refused: dict[str, str] = {}
     for julia in (False, True):
         for key, coloring in colorings().items():
             try:
@@ -198,10 +201,7 @@ def color_programs() -> dict[str, tuple[str, str]]:
     """Return what `fractals.explorer.site.kernels.color_programs` takes."""
     found = {}
     for name, coloring in colorings().items():
-        sides = ("escaped", "inside", "both") if coloring.side == "both" else (coloring.side,)
-        if coloring.side == "escaped":
-            sides = ("escaped", "both")
-        for side in sides:
+        for side in ("escaped", "inside", "both") if coloring.side == "both" else (coloring.side,):
             found[f"{name} {side}"] = (name, side)
     return found
 

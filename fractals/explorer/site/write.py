@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from fractals import catalog
-from fractals.threads import allowed_cores
 from fractals.backends.wasm import ENVIRONMENT
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.explorer import pages
@@ -23,13 +22,16 @@ from fractals.explorer.site import tables
 from fractals.explorer.site.kernels import FLAVORS
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene, validate
+from fractals.threads import allowed_cores
 from fractals.tools import sheet
 
 MARK = "engine/facts.json"  # by which a folder is known as a site
 COLORS = "colors"  # the file of programs that color
 # What the page asks of a server, and the file that a site has in its place
 ASKED = re.compile(r"""(["'`(])/(client/|catalog\.json|thumbnail/)""")
-A_PROCESS = 6  # files that a process makes, because its memory grows by some 80 MB a file (measured)
+A_PROCESS = (
+    6  # files that a process makes, because its memory grows by some 80 MB a file (measured)
+)
 TOLD = 20  # files, after which a line is told
 START = "client/start.js", "client/site/start.js"
 
@@ -81,7 +83,9 @@ def write_site(
     chosen = {
         label: formula
         for label, formula in tables.formulas().items()
-        if not formulas or formula.name in formulas or (first and first.make_formula().label == label)
+        if not formulas
+        or formula.name in formulas
+        or (first and first.make_formula().label == label)
     }
     drawn = {
         name: table
@@ -191,9 +195,8 @@ def _write_page(where: Path, formulas: set[str], scenes: set[str]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         content = path.read_bytes()
         if path.suffix in (".js", ".html", ".css"):
-            content = _relative(content.decode()).encode()
-        if name == "index.html":
-            content = content.replace(*(part.encode() for part in START))
+            text = _relative(content.decode())
+            content = (text.replace(*START) if name == "index.html" else text).encode()
         target.write_bytes(content)
     found = dict(tables.page_catalog())
     found["formulas"] = [each for each in found["formulas"] if each["name"] in formulas]

@@ -5,7 +5,7 @@
 
 /** @typedef {{file: string, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
  * layers: import("./plan.js").LayerJob[], limit: number, offset: number, columns: Float64Array[], rows: Float64Array[],
- * n: number, want: "pixels"|"raw"|"values"}} Job `n`: samples a pixel, a side; "raw": counts and z, "values": of the
+ * n: number, want: "pixels"|"raw"|"values", tally?: boolean}} Job `n`: samples a pixel, a side; `tally`: whether counts are told; "raw": counts and z, "values": of the
  * lowest layer */
 /** @typedef {{facts: Table, module: WebAssembly.Module}} Opened */
 /** @typedef {{at: number, shape: number[], bytes: number}} Block of memory that holds an array */
@@ -78,7 +78,11 @@ class Iteration {
   /** Iterate a tile. @param {Job} job @param {number} i first column @param {number} j first row */
   run(job, i, j) {
     const { places, calls, limitAt } = this.facts;
-    const put = (/** @type {number} */ at, /** @type {Float64Array} */ from, /** @type {number} */ first) => {
+    const put = (
+      /** @type {number} */ at,
+      /** @type {Float64Array} */ from,
+      /** @type {number} */ first,
+    ) => {
       const to = new Float64Array(this.buffer, at, SIDE),
         part = from.subarray(first, first + SIDE);
       to.set(part);
@@ -198,7 +202,11 @@ class Colors {
   values(job, k) {
     const layer = job.layers[k],
       zero = job.derivative ? (job.turn ? ["alongX", "alongY"] : ["dx", "dy"]) : ["none", "none"];
-    const constants = { at: this.#blocks[`constants${k}`].at, shape: [layer.constants.length], bytes: 0 };
+    const constants = {
+      at: this.#blocks[`constants${k}`].at,
+      shape: [layer.constants.length],
+      bytes: 0,
+    };
     const inputs = [
       BigInt(layer.plane),
       constants,
@@ -207,14 +215,24 @@ class Colors {
       layer.range[0],
       layer.range[1],
     ];
-    this.#call(`value ${layer.value}`, "values", "count", "x", "y", ...zero, "statistics", ...inputs);
+    this.#call(
+      `value ${layer.value}`,
+      "values",
+      "count",
+      "x",
+      "y",
+      ...zero,
+      "statistics",
+      ...inputs,
+    );
     return inputs;
   }
 
   /** Bring what the layers' programs read into memory. @param {Job["layers"]} layers */
   prepare(layers) {
     if (this.#layers === layers) return;
-    if (layers.length > MOST_LAYERS) throw new Error(`this page draws at most ${MOST_LAYERS} layers`);
+    if (layers.length > MOST_LAYERS)
+      throw new Error(`this page draws at most ${MOST_LAYERS} layers`);
     layers.forEach(({ constants, lookup }, k) => {
       this.#make(`constants${k}`, [constants.length], 8);
       this.#make(`lookup${k}`, [lookup.length / 3, 3], 4);
@@ -248,11 +266,27 @@ class Colors {
   }
 }
 
+/** Add up how many of a tile's samples are inside, and the least and the greatest count of the others.
+ * @param {{inside: number, least: number, most: number}} found @param {Int32Array} counts @param {number} w @param {number} h
+ * @param {number} limit */
+function tally(found, counts, w, h, limit) {
+  for (let y = 0; y < h; y++) {
+    for (let k = y * SIDE, end = k + w; k < end; k++) {
+      const count = counts[k];
+      if (count >= limit) found.inside++;
+      else {
+        if (count < found.least) found.least = count;
+        if (count > found.most) found.most = count;
+      }
+    }
+  }
+}
+
 /** Draws what jobs ask for. */
 export class Drawer {
   #files = new Map();
   #iterations = /** @type {Map<string, Iteration>} */ (new Map());
-  #colors = /** @type {Promise<Colors>|null} */ (null);
+  #colors = /** @type {Colors|null} */ (null);
 
   /** @param {(name: string) => Promise<Uint8Array<ArrayBuffer>>} load a file, decompressed
    * @param {Uint8Array} encoding @param {Float32Array} decoding of `Palettes` */
@@ -274,9 +308,12 @@ export class Drawer {
 
   /** @param {Job} job @returns {Promise<Iteration>} */
   async #iteration({ file, key }) {
-    const name = `${file} ${key}`,
-      known = this.#iterations.get(name);
-    const found = known ?? (await this.#file(file).then(({ facts, module }) => new Iteration(facts.programs[key], module)));
+    const name = `${file} ${key}`;
+    let found = this.#iterations.get(name);
+    if (!found) {
+      const { facts, module } = await this.#file(file);
+      found = new Iteration(facts.programs[key], module);
+    }
     this.#iterations.delete(name); // the newest comes last
     this.#iterations.set(name, found);
     for (const oldest of this.#iterations.keys()) {
@@ -286,14 +323,16 @@ export class Drawer {
     return found;
   }
 
+  async #opened() {
+    this.#colors ??= new Colors(await this.#file("colors"), this.encoding, this.decoding);
+    return this.#colors;
+  }
+
   /** Draw a part of a picture. @param {Job} job
    * @returns {Promise<{rgb?: Uint8Array<ArrayBuffer>, values?: Float64Array, count?: Int32Array, x?: Float64Array, y?: Float64Array,
    *   inside: number, least: number, most: number}>} */
   async draw(job) {
-    this.#colors ??= this.#file("colors").then(
-      (file) => new Colors(file, this.encoding, this.decoding),
-    );
-    const [iteration, colors] = await Promise.all([this.#iteration(job), this.#colors]);
+    const [iteration, colors] = await Promise.all([this.#iteration(job), this.#opened()]);
     const { n, want, limit } = job,
       [across, down] = [job.columns[0].length, job.rows[0].length],
       [width, height] = [across / n, down / n],
@@ -314,16 +353,7 @@ export class Drawer {
         const { places } = iteration.facts,
           counts = new Int32Array(iteration.buffer, places.count, AREA),
           [w, h] = [Math.min(step, across - i), Math.min(step, down - j)];
-        for (let y = 0; y < h; y++) {
-          for (let k = y * SIDE, end = k + w; k < end; k++) {
-            const count = counts[k];
-            if (count >= limit) found.inside++;
-            else {
-              if (count < found.least) found.least = count;
-              if (count > found.most) found.most = count;
-            }
-          }
-        }
+        if (job.tally) tally(found, counts, w, h, limit);
         const rows = (/** @type {any} */ to, /** @type {any} */ from) => {
           for (let y = 0; y < h; y++)
             to.set(from.subarray(y * SIDE, y * SIDE + w), (j + y) * across + i);

@@ -68,7 +68,7 @@ function blocks([width, height], focus) {
   for (let y = 0; y < height; y += BLOCK)
     for (let x = 0; x < width; x += BLOCK)
       found.push([x, y, Math.min(BLOCK, width - x), Math.min(BLOCK, height - y)]);
-  const far = ([x, y, w, h] = [0, 0, 0, 0]) =>
+  const far = (/** @type {number[]} */ [x, y, w, h]) =>
     Math.hypot(x + w / 2 - focus[0], y + h / 2 - focus[1]);
   return found.sort((one, other) => far(one) - far(other));
 }
@@ -241,7 +241,8 @@ export class Engine {
 
   /** @param {Table} message @param {Place} place @param {Table} [opened] */
   #show({ frame, base, focus, stage }, place, opened) {
-    if (frame <= this.#newest) throw new Error(`the frame ${frame} is not greater than ${this.#newest}`);
+    if (frame <= this.#newest)
+      throw new Error(`the frame ${frame} is not greater than ${this.#newest}`);
     const before = base ? this.#place(base) : null;
     this.#frames.set(frame, place);
     this.#newest = frame;
@@ -292,8 +293,19 @@ export class Engine {
     this.#paint = seq;
     const shown = this.#scene(this.#newest);
     const said = Object.fromEntries(SAID.map((key) => [key, shown[key] ?? ""]));
-    this.#say({ t: "painted", seq, frame: this.#newest, values: true, color: scene.color, ...said });
-    this.#draw(shown, place.size.map((side) => 8 * side), false);
+    this.#say({
+      t: "painted",
+      seq,
+      frame: this.#newest,
+      values: true,
+      color: scene.color,
+      ...said,
+    });
+    this.#draw(
+      shown,
+      place.size.map((side) => 8 * side),
+      false,
+    );
   }
 
   /** Draw the newest frame in place of older work. @param {Table} scene @param {number[]} focus @param {boolean} moving */
@@ -319,9 +331,18 @@ export class Engine {
       draw = (/** @type {any} */ job) => this.pool.draw(job, HASTE.view, signal),
       before = this.#view;
     const known =
-      before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan) ? before : null;
+      before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan)
+        ? before
+        : null;
     const { limit, offset } = known ?? (await settle(this.facts, plan, draw));
-    const view = (this.#view = { place: this.#place(frame), scene, plan, limit, offset, drawn: true });
+    const view = (this.#view = {
+      place: this.#place(frame),
+      scene,
+      plan,
+      limit,
+      offset,
+      drawn: true,
+    });
     this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
     const facts = { max_iterations: limit, method: "direct", said: "" };
     const job = { ...plan, limit, offset, want: "pixels" };
@@ -331,7 +352,7 @@ export class Engine {
     for (const step of [COARSE, FINER]) {
       const own = thinned(gridOf(plan, plan.size, 1), step),
         [w, h] = [own.columns[0].length, own.rows[0].length];
-      const found = await draw({ ...job, ...own, n: 1 });
+      const found = await draw({ ...job, ...own, n: 1, tally: true });
       this.put(packed(PIXELS, { frame, paint, w, h, step }, found.rgb));
       const { inside, least, most } = found;
       told({ pass: "coarse", inside: inside / (w * h), least: Math.min(least, most), most });
@@ -557,7 +578,12 @@ export class Engine {
     await Promise.all(
       all.map(async (block) => {
         const [x, y, w, h] = block,
-          part = await draw({ ...plan, ...found, ...cut(grid, block, supersampling), want: "pixels" });
+          part = await draw({
+            ...plan,
+            ...found,
+            ...cut(grid, block, supersampling),
+            want: "pixels",
+          });
         for (let row = 0; row < h; row++)
           rgb.set(part.rgb.subarray(3 * row * w, 3 * (row + 1) * w), 3 * ((y + row) * size[0] + x));
         this.#say({ t: "progress", job, what: "drawing", done: ++done, of: all.length });
@@ -618,8 +644,9 @@ function samePlace(one, other) {
  * @param {number} step */
 function thinned({ columns, rows }, step) {
   const some = (/** @type {Float64Array} */ part) =>
-    Float64Array.from({ length: Math.ceil(part.length / step) }, (_, k) =>
-      part[Math.min(step * k + (step >> 1), part.length - 1)],
+    Float64Array.from(
+      { length: Math.ceil(part.length / step) },
+      (_, k) => part[Math.min(step * k + (step >> 1), part.length - 1)],
     );
   return { columns: columns.map(some), rows: rows.map(some) };
 }

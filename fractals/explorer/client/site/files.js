@@ -21,7 +21,7 @@ export async function sceneOf(file) {
 function textIn(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset),
     plain = new TextDecoder();
-  for (let at = 8; at + 12 <= bytes.length; ) {
+  for (let at = 8; at + 12 <= bytes.length;) {
     const length = view.getUint32(at),
       content = bytes.subarray(at + 8, at + 8 + length),
       name = plain.decode(bytes.subarray(at + 4, at + 8));

@@ -7,8 +7,7 @@ const OKLCH = /^oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)$/;
 /** @param {number} v of sRGB, from 0 to 1 */
 const linearOf = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
 /** @param {number} v linear light, from 0 to 1 */
-const srgbOf = (v) =>
-  v <= 0.0031308 ? v * 12.92 : 1.055 * Math.max(v, 0) ** (1 / 2.4) - 0.055;
+const srgbOf = (v) => (v <= 0.0031308 ? v * 12.92 : 1.055 * Math.max(v, 0) ** (1 / 2.4) - 0.055);
 /** @param {number} value @param {number} low @param {number} high */
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 /** @param {number[]} v @param {number[][]} rows */
@@ -78,7 +77,7 @@ export class Palettes {
     }
     const found = parse(text);
     if (!found || found.mode !== "rgb") throw new Error(`'${text}' is not a color`);
-    return [found.r, found.g, found.b];
+    return [found.r ?? 0, found.g ?? 0, found.b ?? 0];
   }
 
   /** @param {number[]} linear */
@@ -100,8 +99,7 @@ export class Palettes {
       [cos, sin] = [Math.cos(turn), Math.sin(turn)];
     const light = (/** @type {number} */ share) =>
       this.#fromOklab([lightness, share * chroma * cos, share * chroma * sin]);
-    const fits = (/** @type {number[]} */ linear) =>
-      linear.every((v) => v > -1e-4 && v < 1 + 1e-4);
+    const fits = (/** @type {number[]} */ linear) => linear.every((v) => v > -1e-4 && v < 1 + 1e-4);
     if (fits(light(1))) return light(1);
     let [low, high] = [0, 1];
     for (let k = 0; k < 20; k++) {
@@ -124,11 +122,7 @@ export class Palettes {
       colors = stops.map(([, text]) => this.#color(text));
     if (space !== "srgb") colors = colors.map((color) => this.#oklab(color.map(linearOf)));
     if (space === "oklch")
-      colors = colors.map(([l, a, b]) => [
-        l,
-        Math.hypot(a, b),
-        (Math.atan2(b, a) * 180) / Math.PI,
-      ]);
+      colors = colors.map(([l, a, b]) => [l, Math.hypot(a, b), (Math.atan2(b, a) * 180) / Math.PI]);
     if (cyclic) {
       places = [-1, 0, 1].flatMap((turn) => places.map((place) => place + turn));
       colors = [...colors, ...colors, ...colors];

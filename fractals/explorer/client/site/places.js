@@ -71,6 +71,7 @@ export class Place {
     this.origin = origin;
     this.size = size;
     this.home = home;
+    /** @type {Ratio[]} */
     this.center = (origin.view.center ?? home.center).map(decimal);
     if (origin.view.frame) {
       // it decides the width, by the shape of the picture
@@ -119,10 +120,7 @@ export class Place {
   inPlane([right, up]) {
     const [a, b, c, d] = this.matrix,
       { pixel } = this;
-    return [
-      mul(add(mul(a, right), mul(b, up)), pixel),
-      mul(add(mul(c, right), mul(d, up)), pixel),
-    ];
+    return [mul(add(mul(a, right), mul(b, up)), pixel), mul(add(mul(c, right), mul(d, up)), pixel)];
   }
 
   /** Return the offset in the plane from the middle to a pixel, in sixteenths. @param {number[]} at */
@@ -143,10 +141,7 @@ export class Place {
     const [a, b, c, d] = this.matrix,
       [x, y] = point.map((part, k) => div(sub(part, this.center[k]), this.pixel)),
       area = sub(mul(a, d), mul(b, c));
-    return [
-      div(sub(mul(d, x), mul(b, y)), area),
-      div(sub(mul(a, y), mul(c, x)), area),
-    ];
+    return [div(sub(mul(d, x), mul(b, y)), area), div(sub(mul(a, y), mul(c, x)), area)];
   }
 
   /** Return the place after a move of the protocol. @param {Table} move */
@@ -169,22 +164,18 @@ export class Place {
     return after;
   }
 
-  /** Return the table of the scene that is drawn: its text is the view that the user sees. */
+  /** Return the table of the scene that is drawn: its text is the view that the user sees. @returns {Table} */
   scene() {
     const { view } = this.origin,
       image = { ...this.origin.image, size: this.size };
     const first = (view.center ?? this.home.center).map(decimal),
-      fresh =
-        !this.scale && !this.turn && this.center.every((part, k) => same(part, first[k]));
+      fresh = !this.scale && !this.turn && this.center.every((part, k) => same(part, first[k]));
     if (fresh && view.width && view.center) return { ...this.origin, image };
     const stretch = view.stretch ?? 1,
       finest = div(this.width, ofDouble(Math.max(stretch, 1 / stretch)));
-    const places =
-      decimals(div(finest, ratio(this.size[0] * image.supersampling))) + SPARE;
+    const places = decimals(div(finest, ratio(this.size[0] * image.supersampling))) + SPARE;
     const center =
-      fresh && view.center
-        ? view.center
-        : this.center.map((part) => decimalPlaces(part, places));
+      fresh && view.center ? view.center : this.center.map((part) => decimalPlaces(part, places));
     const { zoom: _zoom, frame: _frame, ...rest } = view;
     return {
       ...this.origin,
@@ -245,7 +236,11 @@ export function coordinates(center, width, axes, size, n) {
     half = mul(div(width, ratio(across)), HALF),
     [a, b, c, d] = axes,
     [x, y] = center;
-  const line = (/** @type {Ratio} */ middle, /** @type {Ratio} */ step, /** @type {number} */ count) => {
+  const line = (
+    /** @type {Ratio} */ middle,
+    /** @type {Ratio} */ step,
+    /** @type {number} */ count,
+  ) => {
     const found = new Float64Array(count),
       top = middle.n * step.d,
       each = step.n * middle.d,

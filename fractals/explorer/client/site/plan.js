@@ -47,9 +47,7 @@ export function formulaOf(facts, scene) {
 
 /** @param {Table} formula @param {number} radius */
 const fractionOf = (formula, radius, usual = 256) =>
-  radius === usual
-    ? formula.fraction
-    : [Math.log2(2 * Math.log2(radius)), formula.fraction[1]];
+  radius === usual ? formula.fraction : [Math.log2(2 * Math.log2(radius)), formula.fraction[1]];
 
 /** Constants of colorings: of the formula, the escape radius, the width of the view and the settings.
  * @type {Record<string, (formula: Table, radius: number, width: number, settings: Table) => number[]>} */
@@ -153,9 +151,15 @@ export function planOf(facts, palettes, scene) {
       "this page has no server, and draws no groups and masks: the program, fractals explore, does",
     );
   const colorings = paints.map((paint) => coloringOf(facts, formula, paint.coloring ?? "smooth"));
-  const sides = paints.map(({ mask = "auto" }, k) =>
-    mask === "auto" ? colorings[k].known.side : mask === "all" ? "both" : mask,
-  );
+  const sides = paints.map(({ mask = "auto" }, k) => {
+    const { name, known } = colorings[k],
+      side = mask === "auto" ? known.side : mask === "all" ? "both" : mask;
+    if (known.side !== "both" && side !== known.side)
+      throw new Error(
+        `the coloring '${name}' has no value where orbits ${known.side === "inside" ? "escaped" : "did not escape"}`,
+      );
+    return side;
+  });
   const derivative = colorings.some(({ known }) => known.derivative);
   const statistics = colorings.filter(({ known }) => known.planes),
     labels = [...new Set(statistics.map(labelOf))];
@@ -179,7 +183,9 @@ export function planOf(facts, palettes, scene) {
     count += coloring.known.planes;
     statisticConstants.push(...statisticOf(coloring));
   }
-  const width = view.width ? decimal(view.width) : div(decimal(home.width), decimal(view.zoom ?? "1"));
+  const width = view.width
+    ? decimal(view.width)
+    : div(decimal(home.width), decimal(view.zoom ?? "1"));
   const stretch = view.stretch ?? 1,
     finest = div(width, ofDouble(Math.max(stretch, 1 / stretch)));
   const center = (view.center ?? home.center).map(decimal),
@@ -282,7 +288,7 @@ export function shallowLimit(probe, counts, limit, least) {
 /** Return means of the lowest smooth counts of a view, and of those about the median; null without any.
  * @param {number[]} fraction @param {{count: Int32Array, x: Float64Array, y: Float64Array}} raw @param {number} limit */
 export function lowestAndMedian([start, scale], { count, x, y }, limit) {
-  const smooth = [];
+  const smooth = /** @type {number[]} */ ([]);
   for (let k = 0; k < count.length; k++) {
     if (count[k] >= limit) continue;
     const beyond = Math.log2(Math.log2(x[k] * x[k] + y[k] * y[k])) - start,

@@ -49,7 +49,8 @@ function checkNumbers({ view, image, iteration }, own) {
       continue;
     }
     view[key] = String(view[key]);
-    if (decimal(view[key]).n <= 0n) throw new Error(`the ${key} '${view[key].slice(0, 40)}' is not above 0`);
+    if (decimal(view[key]).n <= 0n)
+      throw new Error(`the ${key} '${view[key].slice(0, 40)}' is not above 0`);
   }
   for (const [name, point] of [
     ["center", view.center],
@@ -71,7 +72,11 @@ function checkNumbers({ view, image, iteration }, own) {
     throw new Error("the limit of iterations is auto, or a whole number from 1 to 2000000000");
   if (!(iteration.escape_radius >= 2 && iteration.escape_radius <= 1e100))
     throw new Error("the escape radius is from 2 to 1e100");
-  if (!(Number.isInteger(image.supersampling) && image.supersampling >= 1 && image.supersampling <= 16))
+  if (!(
+    Number.isInteger(image.supersampling) &&
+    image.supersampling >= 1 &&
+    image.supersampling <= 16
+  ))
     throw new Error("supersampling is from 1 to 16");
 }
 
@@ -101,7 +106,10 @@ export function tomlOf(scene) {
     if (isTable(value)) {
       const own = Object.entries(value).filter(([, each]) => each != null);
       if (own.length)
-        tables.push(`\n[${keyText(key)}]`, ...own.map(([k, each]) => `${keyText(k)} = ${valueText(each)}`));
+        tables.push(
+          `\n[${keyText(key)}]`,
+          ...own.map(([k, each]) => `${keyText(k)} = ${valueText(each)}`),
+        );
     } else lines.push(`${keyText(key)} = ${valueText(value)}`);
   }
   return [...lines, ...tables, ""].join("\n");
@@ -120,14 +128,15 @@ class Reader {
     const line = this.text.slice(0, this.at).split("\n").length;
     throw new Error(`not TOML: ${what} in line ${line}`);
   }
-  get now() {
+  /** The next character. */
+  now() {
     return this.text[this.at] ?? "";
   }
   /** Pass over blanks and comments. @param {boolean} lines whether over ends of lines, too */
   skip(lines) {
     for (;;) {
-      if (this.now === "#") while (this.now && this.now !== "\n") this.at++;
-      else if (this.now && (lines ? " \t\n" : " \t").includes(this.now)) this.at++;
+      if (this.now() === "#") while (this.now() && this.now() !== "\n") this.at++;
+      else if (this.now() && (lines ? " \t\n" : " \t").includes(this.now())) this.at++;
       else return;
     }
   }
@@ -141,31 +150,31 @@ class Reader {
     const path = [];
     for (;;) {
       this.skip(false);
-      if (this.now === '"' || this.now === "'") path.push(this.string());
+      if (this.now() === '"' || this.now() === "'") path.push(this.string());
       else {
         const begin = this.at;
-        while (this.now && /[A-Za-z0-9_-]/.test(this.now)) this.at++;
+        while (this.now() && /[A-Za-z0-9_-]/.test(this.now())) this.at++;
         if (begin === this.at) this.fail("a key is missing");
         path.push(this.text.slice(begin, this.at));
       }
       if (["__proto__", "constructor", "prototype"].includes(path[path.length - 1]))
         this.fail("a key is not one of a scene");
       this.skip(false);
-      if (this.now !== ".") return path;
+      if (this.now() !== ".") return path;
       this.at++;
     }
   }
 
   string() {
-    const quote = this.now,
+    const quote = this.now(),
       long = this.text.startsWith(quote.repeat(3), this.at),
       end = long ? quote.repeat(3) : quote;
     this.at += end.length;
-    if (long && this.now === "\n") this.at++;
+    if (long && this.now() === "\n") this.at++;
     let found = "";
     while (!this.text.startsWith(end, this.at)) {
-      if (!this.now || (!long && this.now === "\n")) this.fail("a text has no end");
-      if (this.now !== "\\" || quote === "'") {
+      if (!this.now() || (!long && this.now() === "\n")) this.fail("a text has no end");
+      if (this.now() !== "\\" || quote === "'") {
         found += this.text[this.at++];
         continue;
       }
@@ -173,7 +182,12 @@ class Reader {
         size = next === "u" ? 4 : next === "U" ? 8 : 0,
         code = this.text.slice(this.at + 2, this.at + 2 + size);
       const plain = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r", '"': '"', "\\": "\\" };
-      if (size && /^[0-9a-fA-F]+$/.test(code) && code.length === size && parseInt(code, 16) < 0x110000)
+      if (
+        size &&
+        /^[0-9a-fA-F]+$/.test(code) &&
+        code.length === size &&
+        parseInt(code, 16) < 0x110000
+      )
         found += String.fromCodePoint(parseInt(code, 16));
       else if (next in plain) found += /** @type {Table} */ (plain)[next];
       else this.fail("an escape is unknown");
@@ -186,30 +200,30 @@ class Reader {
   /** @param {number} depth @returns {any} */
   value(depth = 0) {
     if (depth > 50) this.fail("lists lie too deep");
-    if (this.now === '"' || this.now === "'") return this.string();
-    if (this.now === "[") {
+    if (this.now() === '"' || this.now() === "'") return this.string();
+    if (this.now() === "[") {
       const list = [];
       this.at++;
       for (;;) {
         this.skip(true);
-        if (this.now === "]") break;
+        if (this.now() === "]") break;
         list.push(this.value(depth + 1));
         this.skip(true);
-        if (this.now !== ",") break;
+        if (this.now() !== ",") break;
         this.at++;
       }
       this.take("]");
       return list;
     }
-    if (this.now === "{") {
+    if (this.now() === "{") {
       const table = {};
       this.at++;
       for (;;) {
         this.skip(true);
-        if (this.now === "}") break;
+        if (this.now() === "}") break;
         this.pair(table, depth + 1);
         this.skip(true);
-        if (this.now !== ",") break;
+        if (this.now() !== ",") break;
         this.at++;
       }
       this.take("}");
@@ -238,8 +252,8 @@ class Reader {
     let table = root;
     for (;;) {
       this.skip(true);
-      if (!this.now) return root;
-      if (this.now === "[") {
+      if (!this.now()) return root;
+      if (this.now() === "[") {
         const list = this.text[this.at + 1] === "[";
         this.at += list ? 2 : 1;
         const path = this.key(),
@@ -257,7 +271,7 @@ class Reader {
         } else table = inner(own, last);
       } else this.pair(table);
       this.skip(false);
-      if (this.now && this.now !== "\n") this.fail("a line does not end");
+      if (this.now() && this.now() !== "\n") this.fail("a line does not end");
     }
   }
 }

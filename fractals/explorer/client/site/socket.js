@@ -2,7 +2,7 @@
 import { Engine } from "./engine.js";
 
 export class Local {
-  readyState = WebSocket.CONNECTING;
+  readyState = /** @type {number} */ (WebSocket.CONNECTING);
   binaryType = "arraybuffer";
   /** @type {(() => void)|null} */ onopen = null;
   /** @type {((event: {data: string|ArrayBuffer}) => void)|null} */ onmessage = null;

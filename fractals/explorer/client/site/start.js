@@ -10,4 +10,4 @@ if (!address.searchParams.has("plain")) {
   address.searchParams.set("plain", ""); // the engine colors pixels itself
   history.replaceState(history.state, "", address);
 }
-import("../start.js");
+import("../main.js");
