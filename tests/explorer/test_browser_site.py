@@ -1,15 +1,10 @@
 """A site in Chromium: its page, without a server of the explorer, shows the pixels of `render`."""
 
-import functools
-import http.server
-import threading
-
 import numpy as np
 import pytest
 from support import browser as browsers
 
 import fractals
-from fractals.explorer.site.write import write_site
 
 pytestmark = [
     pytest.mark.browser,
@@ -23,25 +18,6 @@ PLACE = {
     "color": {"palette": "hokusai"},
 }
 FUSED = "import('./client/site/drawer.js').then(({ isFused }) => isFused())"
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A host of static pages."""
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """Return the address of a site below the root of its host."""
-    folder = tmp_path_factory.mktemp("host")
-    write_site(folder / "some/site", formulas=(SHIP,), threads=1)
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/some/site/"
-        server.shutdown()
 
 
 @pytest.fixture(scope="module")

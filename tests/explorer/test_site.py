@@ -48,12 +48,6 @@ SCENES = {
 }
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Return the folder of a site of two formulas, whose programs need some seconds to be made."""
-    return write_site(tmp_path_factory.mktemp("site") / "own", formulas=(SHIP, "newton"), threads=1)
-
-
 @pytest.fixture
 def ask(site):
     """Return a function that has Node answer questions."""
