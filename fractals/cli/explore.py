@@ -49,7 +49,6 @@ site_options = section(
 @verb(
     "explore",
     "explore                              # the gallery",
-    "explore --site public/               # files for a web host, which needs no Python",
     "explore --no-browser --port 8000     # then, elsewhere: ssh -L 8000:127.0.0.1:8000 HOST",
     "explore place.kfr --gpu --read-only --host 0.0.0.0 --allow-host fractals.example",
 )

@@ -14,10 +14,10 @@ from support.scenes import slow_but
 import fractals
 from fractals import catalog
 from fractals.color import palette
-from fractals.errors import OptionError
+from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside
 from fractals.explorer.frames import FrameView, Move, map_between, text_of
-from fractals.explorer.site import tables
+from fractals.explorer.site import tables, write
 from fractals.explorer.site.write import write_site
 from fractals.scene.model import validate
 
@@ -42,7 +42,11 @@ SCENES = {
     "julia": {"julia": ("-1.2", "0.35"), "coloring": "final_angle"},
     "range": {"coloring": "count", "range": (3, 40), "transfer": "sqrt", "inside": "#203040"},
     "limit": {"max_iterations": 57, "escape_radius": 10, "density": 2.5},
-    "deep": {"center": ("-1.7548776662", "0"), "width": "4e-8", "supersampling": 1},
+    "deep": {
+        "formula": "newton",
+        "center": ("-0.45390668724265", "0.52849186224598"),
+        "width": "2e-8",
+    },
     "newton": {"formula": "newton"},
     "roots": {"formula": "newton", "coloring": "root"},
 }
@@ -86,7 +90,7 @@ def test_counts_and_pixels_are_those_of_the_cpu(ask, tmp_path, name):
     told, count, pixels = drawn(ask, tmp_path / "raw", scene)
     raw = fractals.compute(scene, device="cpu", threads=1)
     image = fractals.render(scene, device="cpu", threads=1)
-    assert len(np.unique(raw.count)) > 2
+    assert len(np.unique(raw.count)) > 1
     assert told["limit"] == image.summary.max_iterations
     assert told["offset"] == image.summary.count_offset
     assert np.array_equal(count, raw.count)
@@ -100,7 +104,7 @@ def test_browsers_without_relaxed_simd_draw_nearly_the_same(ask, tmp_path, name)
     _, count, pixels = drawn(ask, tmp_path / "raw", scene, "plain")
     assert (count != fractals.compute(scene, device="cpu", threads=1).count).mean() <= FEW
     image = fractals.render(scene, device="cpu", threads=1)
-    assert (abs(pixels.astype(int) - image.pixels).max(2) > 2).mean() <= FEW
+    assert (abs(pixels.astype(int) - image.pixels).max(2) > 2).mean() <= 2 * FEW  # of 4 samples
 
 
 @needs_node
@@ -255,3 +259,19 @@ def test_a_scene_that_a_site_can_not_draw_is_refused(tmp_path):
     with pytest.raises(OptionError, match="escape time"):
         write_site(tmp_path / "new", scene, formulas=(SHIP,))
     assert not (tmp_path / "new").exists()
+
+
+def test_a_formula_whose_programs_can_not_be_made_is_left_out(tmp_path, monkeypatch):
+    def made(asked, processes, on_message):
+        return {each["name"]: "no sine" for each in asked if "newton" in json.dumps(each)}
+
+    monkeypatch.setattr(write, "_make_programs", made)
+    said = []
+    write.write_site(tmp_path / "new", formulas=(SHIP, "newton"), on_message=said.append)
+    facts = json.loads((tmp_path / "new" / write.MARK).read_text())
+    assert list(facts["formulas"]) == [SHIP]
+    assert facts["first"] == {"formula": {"name": SHIP}}
+    assert "basins" not in facts["scenes"]
+    assert any("newton,power=3" in line and "no sine" in line for line in said)
+    with pytest.raises(FractalsError, match="no sine"):
+        write.write_site(tmp_path / "new", formulas=("newton",))

@@ -17,6 +17,7 @@ from typing import Any, get_args
 import numpy as np
 
 from fractals.backends.wasm import HAS_RELAXED, CallRecorder, Recording
+from fractals.errors import FractalsError, first_line
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions, ValueOptions
@@ -147,14 +148,18 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
 
 
 def main() -> None:
-    """Make what each line of stdin asks for, and print a line when its files are written."""
+    """Make what each line of stdin asks for, and print its name, and why it can't be made."""
     for line in sys.stdin:
         asked = json.loads(line)
         make = formula_programs if "variants" in asked else color_programs
-        for flavor, content in make(asked.get("variants") or asked["colorings"]).items():
-            path = Path(asked["folder"]) / flavor / f"{asked['name']}.bin"
-            path.write_bytes(content)
-        sys.stdout.write(f"{asked['name']}\n")
+        problem = ""
+        try:
+            for flavor, content in make(asked.get("variants") or asked["colorings"]).items():
+                path = Path(asked["folder"]) / flavor / f"{asked['name']}.bin"
+                path.write_bytes(content)
+        except FractalsError as error:  # such as a formula that calls what browsers lack
+            problem = first_line(error)
+        sys.stdout.write(f"{json.dumps([asked['name'], problem])}\n")
         sys.stdout.flush()
 
 

@@ -80,6 +80,9 @@ def write_site(
         raise OptionError(f"a site can't draw this scene: {reason}")
     for each in (*(f"engine/{flavor}" for flavor in FLAVORS), "client", "thumbnail"):
         (where / each).mkdir(parents=True, exist_ok=True)
+    (where / MARK).touch()  # a site that was interrupted is written again
+    for path in where.glob("engine/*/*.bin"):
+        path.unlink()
     chosen = {
         label: formula
         for label, formula in tables.formulas().items()
@@ -94,7 +97,16 @@ def write_site(
     }
     own = {"": first.to_table()} if first else {}
     files, asked = _asked(chosen, drawn | own, where / "engine")
-    _make_programs(asked, threads or len(allowed_cores()), on_message)
+    lost = _make_programs(asked, threads or len(allowed_cores()), on_message)
+    for label, programs in files.items():
+        if problems := {lost[name] for name in programs.values() if name in lost}:
+            on_message(f"without some programs of {label}: {min(problems)}")
+        files[label] = {key: name for key, name in programs.items() if name not in lost}
+    chosen = {label: formula for label, formula in chosen.items() if files[label]}
+    files = {label: files[label] for label in chosen}
+    drawn = {name: table for name, table in drawn.items() if _has_program(files, table)}
+    if not chosen or (first and not _has_program(files, own[""])):
+        raise FractalsError(f"the programs of the site can't be made ({min(lost.values())})")
     usual = tables.EVERYWHERE if tables.EVERYWHERE in chosen else next(iter(chosen))
     facts = tables.facts(drawn, files) | {
         "first": own.get("") or {"formula": _formula_table(chosen[usual])},
@@ -107,6 +119,11 @@ def write_site(
     size = sum(path.stat().st_size for path in where.rglob("*") if path.is_file())
     on_message(f"{shown(where)}: {size / 1e6:.1f} MB, for any host of static pages")
     return where
+
+
+def _has_program(files: dict[str, dict[str, str]], table: dict[str, Any]) -> bool:
+    scene = validate(table)
+    return tables.program_key(scene) in files.get(scene.make_formula().label, {})
 
 
 def _formula_table(formula: Formula) -> dict[str, Any]:
@@ -132,22 +149,24 @@ def _asked(
 
 def _make_programs(
     asked: list[dict[str, Any]], processes: int, on_message: Callable[[str], None]
-) -> None:
-    """Have processes make programs, which take what is asked one after the other."""
+) -> dict[str, str]:
+    """Have processes make files of programs; return why some can't be made, by their names."""
     rest: Iterator[dict[str, Any]] = iter(asked)
     lock, failed, done = threading.Lock(), list[str](), 0
+    lost: dict[str, str] = {}
 
     def work() -> None:
-        nonlocal done
+        nonlocal done, lost
         while not failed:
             with lock:
                 some = list(itertools.islice(rest, A_PROCESS))
             if not some:
                 return
             try:
-                for _ in _made(some):
+                for name, problem in _made(some):
                     with lock:
                         done += 1
+                        lost |= {name: problem} if problem else {}
                     if done % TOLD == 0:
                         on_message(f"{done} of {len(asked)} files of programs")
             except FractalsError as error:
@@ -158,12 +177,14 @@ def _make_programs(
         each.start()
     for each in workers:
         each.join()
+    failed += [problem for name, problem in lost.items() if name == COLORS]
     if failed:
         raise FractalsError(f"the programs of the site can't be made ({failed[0]})")
+    return lost
 
 
-def _made(asked: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the name of each file that a process of its own has made."""
+def _made(asked: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each file that a process has made, or why it can't be made."""
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "fractals.explorer.site.kernels"],
         stdin=subprocess.PIPE,
@@ -179,11 +200,12 @@ def _made(asked: list[dict[str, Any]]) -> Iterator[str]:
             with contextlib.suppress(OSError):  # it has ended, and says why on stderr
                 process.stdin.write(json.dumps(one) + "\n")
                 process.stdin.flush()
-            if process.stdout.readline().strip() != one["name"]:
+            if not (answer := process.stdout.readline()):
                 process.kill()
                 lines = process.stderr.read().strip().splitlines()
                 raise FractalsError(lines[-1] if lines else "a process ended")
-            yield str(one["name"])
+            name, problem = json.loads(answer)
+            yield name, problem
 
 
 def _write_page(where: Path, formulas: set[str], scenes: set[str]) -> None:
