@@ -1,5 +1,6 @@
 /** Bookmarks that the browser keeps. */
 import { kept } from "../state.js";
+import { told } from "./said.js";
 import { linkOf } from "./scene.js";
 
 const KEY = "site.bookmarks",
@@ -24,10 +25,10 @@ export class Bookmarks {
     else if (order) {
       const sorted = order.flatMap((id) => items.filter((each) => each.id === id));
       if (sorted.length !== items.length || order.length !== items.length)
-        throw new Error("the bookmarks have changed: open the list again");
+        throw new Error(told("bookmarks_changed"));
       items = sorted;
     } else if (scene) {
-      if (items.length >= MOST) throw new Error(`this browser keeps at most ${MOST} bookmarks`);
+      if (items.length >= MOST) throw new Error(told("most_bookmarks", { most: MOST }));
       const own = { ...scene, title: title || (scene.title ?? "") };
       const thumbnail = await this.picture(own);
       items = [

@@ -5,6 +5,7 @@ import { mapBetween, Place, zoomText } from "./places.js";
 import { formulaOf, gridOf, homeOf, planOf } from "./plan.js";
 import { KEYWORD, pngOf } from "./png.js";
 import { Pool } from "./pool.js";
+import { elsewhere, told } from "./said.js";
 import { linkOf, ofLink, tableOf, tomlOf, whole } from "./scene.js";
 import { curveOf, fitted, histogramOf } from "./values.js";
 import { settle } from "./views.js";
@@ -36,17 +37,14 @@ const saidOf = ({ title = "", author = "", rights = "", note = "" }) => ({
 /** What needs the program, by message.
  * @type {Record<string, string>} */
 const PROGRAM = {
-  find: "searches for minibrots and places",
-  surprise: "makes surprises",
-  film: "makes films",
-  moments: "makes films",
-  follow: "makes films",
-  loupe: "shows the loupe",
+  find: "searches",
+  surprise: "surprises",
+  film: "films",
+  moments: "films",
+  follow: "films",
+  loupe: "loupe",
 };
 const JOBS = ["find", "surprise", "film", "moments", "follow", "loupe", "export", "sheet"];
-
-const elsewhere = (/** @type {string} */ what) =>
-  `This page has no server: the program, fractals explore, ${what}.`;
 
 /** @typedef {{frame: number, x?: number, y?: number, w: number, h: number, step?: number, layer?: number, paint?: number}} Where */
 /** @param {number} kind @param {Where} where @param {Uint8Array|Uint16Array} payload */
@@ -90,7 +88,7 @@ let shared = null;
 async function opened() {
   const folder = new URL("../../engine/", import.meta.url).href,
     answer = await fetch(`${folder}facts.json`).catch(() => null);
-  if (!answer?.ok) throw new Error("The page's files can't be reached. It tries again.");
+  if (!answer?.ok) throw new Error(told("unreached"));
   const facts = await answer.json(),
     palettes = new Palettes(facts.spaces, facts.palettes);
   return { facts, palettes, pool: new Pool(folder, facts.flavors, palettes) };
@@ -183,7 +181,7 @@ export class Engine {
       case "go_on":
         return;
       default:
-        throw new Error(elsewhere(PROGRAM[message.t] ?? "does this"));
+        throw new Error(elsewhere(PROGRAM[message.t] ?? "does"));
     }
   }
 
@@ -193,7 +191,7 @@ export class Engine {
       t: "welcome",
       v: 1,
       version: this.facts.version,
-      device: "this browser",
+      device: told("this_browser"),
       title: this.facts.first.title ?? "",
       gallery: this.facts.gallery,
       read_only: false,
@@ -228,7 +226,7 @@ export class Engine {
     if (toml != null) return tableOf(toml);
     if (link != null) return ofLink(link);
     if (gallery != null) {
-      if (!this.facts.scenes[gallery]) throw new Error(elsewhere(`draws '${gallery}'`));
+      if (!this.facts.scenes[gallery]) throw new Error(elsewhere("draws", { name: gallery }));
       return this.facts.scenes[gallery];
     }
     if (julia) return this.#juliaOf(julia.frame, julia.at);
@@ -239,8 +237,7 @@ export class Engine {
   /** @param {number} frame @param {number[]} at @returns {Scene} */
   #juliaOf(frame, at) {
     const place = this.#place(frame);
-    if (place.origin.julia)
-      throw new Error("this is a Julia set already: its points have none of their own");
+    if (place.origin.julia) throw new Error(told("julia_already"));
     return {
       ...place.origin,
       julia: place.text(at),
@@ -263,8 +260,8 @@ export class Engine {
   }
 
   #move(/** @type {Sent.ViewMessage} */ message) {
-    if (message.about != null) throw new Error(elsewhere("flies to what a search has found"));
-    if (message.fly?.some(Boolean)) throw new Error(elsewhere("flies around solids"));
+    if (message.about != null) throw new Error(elsewhere("flies_to"));
+    if (message.fly?.some(Boolean)) throw new Error(elsewhere("flies"));
     const place = this.#place(message.base).moved(message);
     planOf(this.facts, this.palettes, { ...place.scene(), color: this.#color });
     this.#show(message, place);
@@ -377,7 +374,7 @@ export class Engine {
     this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
     const facts = { max_iterations: limit, method: "direct", said: "" };
     const job = { ...plan, limit, offset, want: /** @type {const} */ ("pixels") };
-    const told = (
+    const ended = (
       /** @type {{pass: "coarse"|"exact", inside?: number, least?: number, most?: number, note?: string}} */ keys,
     ) => this.#say({ t: "drawn", frame, paint, ms: performance.now() - begun, ...facts, ...keys });
     const [width, height] = plan.size;
@@ -387,7 +384,7 @@ export class Engine {
       const found = await draw({ ...job, ...own, n: 1, tally: true });
       this.put(packed(PIXELS, { frame, paint, w, h, step }, found.rgb));
       const { inside, least, most } = found;
-      told({ pass: "coarse", inside: inside / (w * h), least: Math.min(least, most), most });
+      ended({ pass: "coarse", inside: inside / (w * h), least: Math.min(least, most), most });
       if (moving) await pause(Math.max(0, begun + REST - performance.now()));
       if (signal.aborted) return;
     }
@@ -415,7 +412,7 @@ export class Engine {
       }),
     );
     if (signal.aborted) return;
-    told({ pass: "exact", ...(view.plan.note && { note: view.plan.note }) });
+    ended({ pass: "exact", ...(view.plan.note && { note: view.plan.note }) });
   }
 
   /** @param {SiteScene} scene @param {Plan} plan */
@@ -453,7 +450,7 @@ export class Engine {
   #known(frame) {
     const view = this.#view;
     if (!view || frame !== this.#newest || view.place !== this.#frames.get(frame))
-      throw new Error("the view is not drawn yet: try again");
+      throw new Error(told("not_yet"));
     return view;
   }
 
@@ -588,9 +585,8 @@ export class Engine {
   async #export(/** @type {Sent.Export} */ message) {
     const { job, frame, size, supersampling = 2, format = "png", forecast, author } = message,
       scene = this.#scene(frame, author);
-    if (format !== "png") throw new Error(elsewhere("writes other files than PNG"));
-    if (Math.max(...size) > MOST_SIDE)
-      throw new Error(elsewhere(`writes pictures above ${MOST_SIDE} pixels a side`));
+    if (format !== "png") throw new Error(elsewhere("other_files"));
+    if (Math.max(...size) > MOST_SIDE) throw new Error(elsewhere("larger", { most: MOST_SIDE }));
     const image = { ...scene.image, size, supersampling },
       own = { ...scene, image },
       plan = planOf(this.facts, this.palettes, own);

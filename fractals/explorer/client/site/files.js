@@ -1,5 +1,6 @@
 /** Scenes in files that are dropped or chosen: TOML and JSON, and PNGs of the program and of these pages. */
 import { KEYWORD } from "./png.js";
+import { elsewhere, told } from "./said.js";
 import { tableOf } from "./scene.js";
 
 const MOST = 2 ** 26; // bytes of a picture
@@ -12,9 +13,7 @@ export async function sceneOf(file) {
   if (PNG.every((byte, k) => bytes[k] === byte)) return tableOf(textIn(bytes));
   if (/\.(toml|json)$/i.test(file.name))
     return tableOf(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  throw new Error(
-    "this page reads TOML files, and PNGs with their scene: the program, fractals explore, reads more",
-  );
+  throw new Error(elsewhere("reads_more"));
 }
 
 /** Return the text of a PNG that holds its scene. @param {Uint8Array} bytes */
@@ -30,5 +29,5 @@ function textIn(bytes) {
       return plain.decode(content.subarray(head.length));
     at += 12 + length;
   }
-  throw new Error("this picture has no scene");
+  throw new Error(told("no_scene"));
 }

@@ -20,6 +20,7 @@ import {
   sub,
   toDouble,
 } from "./exact.js";
+import { told } from "./said.js";
 
 /** @typedef {import("./exact.js").Ratio} Ratio */
 
@@ -155,8 +156,7 @@ export class Place {
       turn: ((turned % 36_000) + 36_000) % 36_000,
     });
     const exponent = log2(after.width) * Math.log10(2);
-    if (exponent >= WIDEST)
-      throw new Error(`the view would be as wide as 1e${exponent.toFixed(0)}: go the other way`);
+    if (exponent >= WIDEST) throw new Error(told("too_wide", { exponent: exponent.toFixed(0) }));
     const from = at ?? this.size.map((side) => (SIXTEENTHS * side) / 2),
       fixed = this.point(from),
       offset = after.offset([from[0] + by[0], from[1] + by[1]]);

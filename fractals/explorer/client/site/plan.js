@@ -1,6 +1,7 @@
 /** How a scene is drawn: programs, their inputs, the limit of iterations. Nothing is iterated here. */
 import { decimal, div, log2, mul, ofDouble, ratio, toDouble } from "./exact.js";
 import { coordinates, matrix } from "./places.js";
+import { elsewhere, told } from "./said.js";
 
 /** @typedef {import("./exact.js").Ratio} Ratio */
 /** @typedef {{value: string, place: string, constants: number[], plane: number, counted: boolean, range: number[],
@@ -9,9 +10,7 @@ import { coordinates, matrix } from "./places.js";
  * layers: LayerJob[], center: Ratio[], width: Ratio, axes: Ratio[], limit: number, auto: boolean, depth: number,
  * fraction: number[], size: number[], n: number, note: string}} Plan */
 
-const JULIA_WIDTH = "4.2",
-  ROUGH =
-    "float64 may round some counts here: the program, fractals explore, draws this place exactly";
+const JULIA_WIDTH = "4.2";
 
 /** Return where a scene is looked at first. @param {SiteFacts} facts @param {Scene} scene */
 export function homeOf(facts, scene) {
@@ -26,10 +25,7 @@ export function formulaOf(facts, scene) {
   const given = scene.formula ?? "mandelbrot",
     { name, ...own } = typeof given === "string" ? { name: given } : given;
   const known = Object.values(facts.formulas).filter((each) => each.name === name);
-  if (!known.length)
-    throw new Error(
-      `this page has no server, and can't draw '${name}': the program, fractals explore, can`,
-    );
+  if (!known.length) throw new Error(elsewhere("draws", { name: String(name).slice(0, 40) }));
   const usual = known[0].parameters,
     found = known.find(({ parameters }) =>
       Object.keys(parameters).every(
@@ -38,9 +34,8 @@ export function formulaOf(facts, scene) {
     );
   if (!found) {
     const served = known.map(({ parameters }) => Object.values(parameters).join(", "));
-    throw new Error(
-      `this page has programs of '${name}' for ${Object.keys(usual).join(", ")} ${served.join(" and ")} only: the program, fractals explore, takes any`,
-    );
+    const keys = Object.keys(usual).join(", ");
+    throw new Error(elsewhere("takes_any", { name, keys, served: served.join(" / ") }));
   }
   return found;
 }
@@ -107,10 +102,7 @@ function lines(formula, radius, _width, { lines: count, weight }) {
 function coloringOf(facts, formula, given) {
   const { name, ...own } = typeof given === "string" ? { name: given } : given,
     known = facts.colorings[name];
-  if (!known)
-    throw new Error(
-      `this page has no server, and can't draw the coloring '${name}': the program, fractals explore, can`,
-    );
+  if (!known) throw new Error(elsewhere("draws_coloring", { name: String(name).slice(0, 40) }));
   if (known.converging && formula.replaces) {
     const usual = facts.colorings[formula.usual];
     return { name: formula.usual, known: usual, settings: usual.options };
@@ -147,9 +139,7 @@ export function planOf(facts, palettes, scene) {
     home = homeOf(facts, scene);
   const paints = /** @type {Paint[]} */ ([color, ...(color.layers ?? [])]);
   if (paints.some((paint, k) => k && (paint.layers || paint.picture_mask)))
-    throw new Error(
-      "this page has no server, and draws no groups and masks: the program, fractals explore, does",
-    );
+    throw new Error(elsewhere("groups"));
   const colorings = paints.map((paint) => coloringOf(facts, formula, paint.coloring ?? "smooth"));
   const sides = paints.map(({ mask = "auto" }, k) => {
     const { name, known } = colorings[k],
@@ -171,7 +161,10 @@ export function planOf(facts, palettes, scene) {
   const file = formula.programs[key];
   if (file === undefined)
     throw new Error(
-      `this page has no program for ${labels.length ? `the coloring '${labels.join("' and '")}'` : "these colors"} of '${formula.name}': the program, fractals explore, has`,
+      elsewhere("colors", {
+        colors: labels.join(", ") || told("these_colors"),
+        name: formula.name,
+      }),
     );
   const planes = new Map();
   let count = 0;
@@ -255,11 +248,8 @@ function checked(facts, scene, center, width, finest) {
     columns = scene.image.size[0] * scene.image.supersampling;
   const far = Math.max(...center.map((part) => Math.abs(toDouble(part)))) + toDouble(width) / 2;
   const bits = Math.log2(far) - log2(div(finest, ratio(columns)));
-  if (bits + least > all)
-    throw new Error(
-      "the numbers of this page do not tell places so near apart: the program, fractals explore, goes to any depth",
-    );
-  return -log2(div(finest, ratio(columns))) > exact ? ROUGH : "";
+  if (bits + least > all) throw new Error(elsewhere("any_depth"));
+  return -log2(div(finest, ratio(columns))) > exact ? told("rough") : "";
 }
 
 /** Return the limit that doubles each time the zoom grows by 64. @param {SiteFacts} facts @param {SiteFormula} formula @param {Ratio} width */

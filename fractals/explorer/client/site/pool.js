@@ -1,5 +1,6 @@
 /** Workers that draw: what waits is drawn in the order of its haste, and what is no longer wanted ends. */
 import { isFused } from "./drawer.js";
+import { told } from "./said.js";
 
 const MOST = 8, // workers
   PATIENCE = 400; // ms that a job which nobody wants may still take
@@ -75,7 +76,7 @@ export class Pool {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      hand.now?.failed(new Error("a worker of this page has failed: load the page again"));
+      hand.now?.failed(new Error(told("worker_failed")));
       this.#replace(hand);
     };
     this.#hands.push(hand);

@@ -1,5 +1,6 @@
 /** Scenes as tables: whole ones, and their text. */
 import { decimal } from "./exact.js";
+import { elsewhere, told } from "./said.js";
 
 const TABLES = ["view", "image", "iteration", "color"]; // whose keys may stand at the top, too
 const REFUSED = [
@@ -34,10 +35,7 @@ export function whole(facts, given) {
     } else own[key] = structuredClone(value);
   }
   const lost = REFUSED.find((key) => own[key] !== undefined && !isEmpty(own[key]));
-  if (lost)
-    throw new Error(
-      `this page has no server, and does not draw '${lost}': the program, fractals explore, does`,
-    );
+  if (lost) throw new Error(elsewhere("draws", { name: lost }));
   const whole = /** @type {SiteScene} */ (/** @type {object} */ ({ ...made, ...own }));
   checkNumbers(whole);
   return whole;
@@ -66,8 +64,7 @@ function checkNumbers({ view, image, iteration, julia }) {
     });
   }
   if (view.center == null) delete view.center;
-  if (view.projection && view.projection !== "plane")
-    throw new Error("this page draws no exponential maps: the program, fractals explore, does");
+  if (view.projection && view.projection !== "plane") throw new Error(elsewhere("exponential"));
   const limit = iteration.max_iterations;
   if (limit !== "auto" && !(Number.isInteger(limit) && limit > 0 && limit <= 2e9))
     throw new Error("the limit of iterations is auto, or a whole number from 1 to 2000000000");
@@ -314,7 +311,7 @@ export async function ofLink(link) {
       await gathered(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))),
     );
   } catch {
-    throw new Error("the link is damaged or cut short: copy the whole of it again");
+    throw new Error(told("damaged"));
   }
   return tableOf(text);
 }
