@@ -60,12 +60,15 @@ interface Context {
   past: ReturnType<typeof import("../fractals/explorer/client/panels/snapshots.js").snapshotsTool>;
   autopilot: ReturnType<typeof import("../fractals/explorer/client/panels/autopilot.js").autopilotTool>;
   space: ReturnType<typeof import("../fractals/explorer/client/panels/space.js").spaceTool>;
+  tried: Tried;
   open: (id: string, how?: { focus?: boolean }) => Promise<Panel | undefined>;
   close: () => boolean;
   notify: Notify;
   upload: (file: File) => Promise<void>;
   second: (where?: number[]) => Promise<void>;
 }
+/** What lays choices over the picture, and shows nine of them on a wall. */
+type Tried = ReturnType<typeof import("../fractals/explorer/client/panels/later.js").tryLater>;
 type Notify = (text: string, kind?: string, options?: { action?: Action | null; id?: string }) => void;
 /** What a message offers: a button's label, and what it does. */
 type Action = [string, () => void];
@@ -88,7 +91,7 @@ interface Ui {
   explain: ReturnType<typeof import("../fractals/explorer/client/panels/explain.js").explainTool> | null;
 }
 /** A picture that lies over the one of the view, or over a part of it up to this share of its width. */
-interface Laid { picture: string | HTMLCanvasElement | ImageBitmap; title: string; split?: number }
+interface Laid { picture: string | HTMLCanvasElement | ImageBitmap; title: string; split?: number; tried?: boolean }
 /** A place of a film: its link. */
 interface FilmPlace { id: number | string; title: string; link: string; still?: string; thumbnail?: string; ease?: EaseName }
 /** How a film, or a value, comes to a key. */

@@ -196,6 +196,7 @@ declare namespace Sent {
     job: number;
     frame: number;
     seed?: number;
+    locked?: string[];
   }
   /** A frame that is a move of another. */
   interface ViewMessage {

@@ -3,8 +3,10 @@
 LLVM makes object files of WebAssembly for a linker. One that calls nothing of other files is a
 module already, as if linked at address 0, but for a section that says what it exports. So no linker
 is needed. WebAssembly has no fused multiply-add: a product is rounded before its sum, and the last
-bits of an orbit are then not those of other devices. Double-double numbers need it, so their
-programs compute it from sums and products, with the bits of other devices.
+bits of an orbit are then not those of other devices. Browsers with relaxed SIMD may have one: on a
+processor with the instruction, modules made for it have the bits of other devices. Double-double
+numbers need it, so their programs compute it from sums and products, with the bits of other
+devices.
 """
 
 import functools
@@ -31,6 +33,8 @@ from fractals.errors import FractalsError
 TRIPLE = "wasm32-unknown-unknown"
 # What all browsers have since 2023
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
+RELAXED = ",+relaxed-simd"  # and what Chromium has since 2023, Firefox since 2025
+HAS_RELAXED = llvm.llvm_version_info[0] >= 18  # before, LLVM had other names for it
 EXPORT, DATA, CUSTOM = 7, 11, 0  # numbers of sections
 LATER = (8, 9, 12, 10, DATA)  # sections after the exports: start, elements, count, code, data
 # Functions that programs may call, also with an f for float32: LLVM's, and those of a browser
@@ -44,14 +48,18 @@ ENVIRONMENT = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 _ASSEMBLY = re.compile(r'^.*asm sideeffect "", "r".*\n', re.MULTILINE)
 _SAME = re.compile(r'(?:tail )?call i64 asm sideeffect "", "=r,0"\(i64 ([^)]*)\).*')
 _FUSED = re.compile(r"declare ([^@\n]+?) @llvm\.fma\.(\w+)\(.*")
+_VECTOR = re.compile(r"<(\d+) x (\w+)>")
 _TARGET = re.compile(r'"(?:target-cpu|target-features|tune-cpu|probe-stack)"="[^"]*"')
 
 
 @functools.lru_cache(maxsize=1)
-def module_of(texts: tuple[str, ...], exact: bool = False) -> tuple[bytes, int]:
+def module_of(
+    texts: tuple[str, ...], exact: bool = False, relaxed: bool = False
+) -> tuple[bytes, int]:
     """Return a module of programs, and the bytes of memory from 0 that its constants take.
 
-    `exact`: fused multiply-adds of float64 numbers have the bits of other devices.
+    `exact`: fused multiply-adds of float64 numbers have the bits of other devices. `relaxed`: they
+    are those of relaxed SIMD, fused where the processor has them.
 
     The module imports its memory `env.__linear_memory`, the pointer to the end of its stack
     `env.__stack_pointer`, and perhaps functions of KNOWN from `env`, such as `env.sin`. It
@@ -63,12 +71,13 @@ def module_of(texts: tuple[str, ...], exact: bool = False) -> tuple[bytes, int]:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE)
-    machine = target.create_target_machine("generic", FEATURES, 3, "static", "default")
+    features = FEATURES + RELAXED * relaxed
+    machine = target.create_target_machine("generic", features, 3, "static", "default")
     whole = llvm.parse_assembly("")
     missing: set[str] = set()
     for number, text in enumerate(texts):
         text = with_exact_fma(text) if exact else text
-        part = llvm.parse_assembly(_translated(text, str(machine.target_data)))
+        part = llvm.parse_assembly(_translated(text, str(machine.target_data), relaxed))
         for function in part.functions:
             if not function.is_declaration:
                 entry = function.linkage == llvm.Linkage.external
@@ -83,21 +92,68 @@ def module_of(texts: tuple[str, ...], exact: bool = False) -> tuple[bytes, int]:
     return _exporting(machine.emit_object(whole), len(texts))
 
 
-def _translated(text: str, layout: str) -> str:
+def _translated(text: str, layout: str, relaxed: bool) -> str:
     """Return the text of a program for WebAssembly."""
     text = re.sub(r'target triple = ".*"', f'target triple = "{TRIPLE}"', text)
     text = re.sub(r'target datalayout = ".*"', f'target datalayout = "{layout}"', text)
     text = _SAME.sub(r"add i64 \1, 0", _ASSEMBLY.sub("", _TARGET.sub("", text)))
     text = text.replace(" common ", " internal ")
-    return _FUSED.sub(_unfused, text).replace("@llvm.fma.", "@unfused.")
+    if relaxed:
+        text = "\n".join([text, *_MADD])
+    return _FUSED.sub(_relaxed if relaxed else _unfused, text).replace("@llvm.fma.", "@own.")
 
 
 def _unfused(declared: re.Match[str]) -> str:
     kind, name = declared.groups()
     return (
-        f"define internal {kind} @unfused.{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{\n"
+        f"define internal {kind} @own.{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{\n"
         f"%p = fmul {kind} %a, %b\n%s = fadd {kind} %p, %c\nret {kind} %s\n}}"
     )
+
+
+# The instruction of relaxed SIMD, of vectors of 16 bytes
+_MADD = [
+    f"declare {whole} @llvm.wasm.relaxed.madd.{name}({whole}, {whole}, {whole})"
+    for name, whole in (("v2f64", "<2 x double>"), ("v4f32", "<4 x float>"))
+]
+
+
+def _relaxed(declared: re.Match[str]) -> str:
+    """Return the function that takes the place of a fused multiply-add: by vectors of 16 bytes."""
+    kind, name = declared.groups()
+    vector = _VECTOR.fullmatch(kind)
+    count, number = (int(vector[1]), vector[2]) if vector else (1, kind)
+    lanes, short = (2, "v2f64") if number == "double" else (4, "v4f32")
+    whole = f"<{lanes} x {number}>"
+    lines = []
+    for first in range(0, count, lanes):
+        filled = []
+        for argument in "abc":
+            at = f"%{argument}{first}"
+            if vector:
+                chosen = ", ".join(f"i32 {min(first + k, count - 1)}" for k in range(lanes))
+                lines.append(
+                    f"{at} = shufflevector {kind} %{argument}, {kind} poison, "
+                    f"<{lanes} x i32> <{chosen}>"
+                )
+            else:
+                lines.append(f"{at} = insertelement {whole} poison, {kind} %{argument}, i32 0")
+            filled.append(f"{whole} {at}")
+        lines.append(
+            f"%r{first} = call {whole} @llvm.wasm.relaxed.madd.{short}({', '.join(filled)})"
+        )
+    if not vector:
+        lines += [f"%s = extractelement {whole} %r0, i32 0", f"ret {kind} %s"]
+    else:
+        made = "poison"
+        for k in range(count):
+            first, lane = k // lanes * lanes, k % lanes
+            lines.append(f"%e{k} = extractelement {whole} %r{first}, i32 {lane}")
+            lines.append(f"%i{k} = insertelement {kind} {made}, {number} %e{k}, i32 {k}")
+            made = f"%i{k}"
+        lines.append(f"ret {kind} {made}")
+    head = f"define internal {kind} @own.{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{"
+    return "\n".join([head, *lines, "}"])
 
 
 def _exporting(content: bytes, programs: int) -> tuple[bytes, int]:
@@ -282,12 +338,15 @@ class CallRecorder(CpuBackend):
 
         return _Recorded(number_of, self.calls)
 
-    def recording(self, calls: Sequence[Call], marked: Sequence[float]) -> Recording:
+    def recording(
+        self, calls: Sequence[Call], marked: Sequence[float], relaxed: bool = False
+    ) -> Recording:
         """Return how calls are replayed.
 
-        `marked`: numbers that stand for others, and are arguments of calls.
+        `marked`: numbers that stand for others, and are arguments of calls. `relaxed`: as of
+        `module_of`.
         """
-        module, constants = module_of(tuple(self.texts), self._exact)
+        module, constants = module_of(tuple(self.texts), self._exact, relaxed)
         stack = _aligned(constants) + STACK
         made = Recording(module, stack, stack, marks=[[] for _ in marked])
         self._place([array for _, values in calls for array in _arrays_in(values)], made)

@@ -34,6 +34,17 @@ server_options = section(
     },
 )
 
+site_options = section(
+    "Site",
+    {
+        "--site FOLDER": "Write static files for any web host in place of serving: their page "
+        "draws escape-time scenes by itself.",
+        "--site-formula NAME site_formulas": "A formula of the site; can be repeated (default: "
+        "all, which compiles for some minutes).",
+    },
+    site_formulas={"multiple": True},
+)
+
 
 @verb(
     "explore",
@@ -47,8 +58,14 @@ server_options = section(
 @shared.device_options
 @shared.cluster_options_of(ExploreOptions)
 @server_options
+@site_options
 def explore_command(
-    scenes: tuple[str, ...], threads: int | None, no_browser: bool, **options: Any
+    scenes: tuple[str, ...],
+    threads: int | None,
+    no_browser: bool,
+    site: str | None,
+    site_formulas: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Explore a scene in the browser: zoom to any depth, recolor, find, keep and share.
 
@@ -60,13 +77,19 @@ def explore_command(
     options["cluster"] = shared.cluster_request(options)
     server = {name: options.pop(name) for name in ExploreOptions.fields.keys() & options.keys()}
     scene = requested_scene(scenes, options, defaults=shared.scene_table())
+    gallery = not scenes and all(value in (None, ()) for value in options.values())
     collect_again()
+    if site is not None:
+        from fractals.explorer.site.write import write_site
+
+        write_site(site, None if gallery else scene, site_formulas, threads, tell)
+        return
     fractals.explore(
         scene,
         device=device,
         threads=threads,
         browser=not no_browser,
-        gallery=not scenes and all(value in (None, ()) for value in options.values()),
+        gallery=gallery,
         on_message=tell,
         **server,
     )

@@ -199,6 +199,7 @@ TYPES = {
 }
 VIDEOS = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp"}  # shown by the page
 TEXTS = (".css", ".html", ".js", ".json", ".svg", ".webmanifest")  # a quarter when compressed
+COMMENT = re.compile(rb"/\*\*.*?\*/", re.DOTALL)  # of JSDoc
 DEEP = Decimal("1e13")  # a zoom, beyond which 64-bit numbers do not tell pixels apart
 STRIP = (256, 16)  # pixels of a palette's thumbnail
 UPLOAD_SECONDS = 20.0
@@ -472,12 +473,29 @@ async def drawn(thumbnails: Thumbnails, scene: Scene) -> bytes | str:
     return result[0]
 
 
-def _file(name: str, request: Request) -> Response:
+def bare(data: bytes) -> bytes:
+    """Return a module without its types and meanings, which no browser needs; lines stay.
+
+    >>> bare(b"/** A sum. */\\nconst sum = (/** @type {number} */ a) => a;")
+    b'\\nconst sum = ( a) => a;'
+    """
+    return COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), data)
+
+
+def client_bytes(name: str) -> bytes | None:
+    """Return a file of the page as it is sent; None: there is no such file."""
     path = client_files().get(name)
     if path is None:
-        return Response(status_code=404)
+        return None
     data = path.read_bytes()
-    return _answer(request, data, _packed(data) if path.suffix in TEXTS else None, path.suffix)
+    return bare(data) if path.suffix == ".js" and not name.startswith("lib/") else data
+
+
+def _file(name: str, request: Request) -> Response:
+    data, suffix = client_bytes(name), Path(name).suffix
+    if data is None:
+        return Response(status_code=404)
+    return _answer(request, data, _packed(data) if suffix in TEXTS else None, suffix)
 
 
 @functools.lru_cache(maxsize=256)  # all files of the page; of an edited one the newest, too

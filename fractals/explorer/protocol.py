@@ -161,6 +161,7 @@ class Surprise(Message):
     job: Id
     frame: Id
     seed: Annotated[int, entry(ge=0, lt=2**32)] = 0
+    locked: list[Annotated[str, entry(max_length=80)]] = entry([], max_length=100)
 
 
 class Sheet(Message):

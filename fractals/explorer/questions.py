@@ -273,7 +273,7 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
             session.say("surprised", job=message.job, index=index, label=label, scene=table)
             session.preview(message.job, index, pixels)
 
-        for label, mutated in surprises.mutations(scene, message.seed):
+        for label, mutated in surprises.mutations(scene, message.seed, locked=message.locked):
             try:
                 pixels = yield from draw_preview(session.engine, work, small(mutated))
             except FractalsError:

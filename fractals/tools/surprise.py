@@ -1,7 +1,7 @@
 """Scenes that mutate a scene: other palettes, colorings and layers, and places near by."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -44,21 +44,25 @@ LAYERS: tuple[dict[str, Any], ...] = (
 )
 
 
-def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tuple[str, Scene]]:
+def mutations(
+    scene: Scene, seed: int = 0, device: str = "cpu", locked: Collection[str] = ()
+) -> Iterator[tuple[str, Scene]]:
     """Yield up to MAX_TRIES scenes that are like a scene, each with a label for people.
 
     `ComposedChoice` takes COUNT of their pictures. The same seed gives the same
-    scenes. Places near by are searched on the device.
+    scenes. Places near by are searched on the device. `locked`: numbers of the formula that stay.
     """
-    for label, found in _mutations(scene, seed, device):
+    for label, found in _mutations(scene, seed, device, locked):
         yield label, unsigned(scene, found)
 
 
-def _mutations(scene: Scene, seed: int, device: str) -> Iterator[tuple[str, Scene]]:
+def _mutations(
+    scene: Scene, seed: int, device: str, locked: Collection[str]
+) -> Iterator[tuple[str, Scene]]:
     """Yield the same, with the author of the scene."""
     chance = random.Random(seed)
     if not family_of(scene).uses_colorings:
-        yield from _of_numbers(scene, chance, device)
+        yield from _of_numbers(scene, chance, device, locked)
         return
     deep = make_plan(scene).deep
     names = sorted(set(catalog.names("palette")) - {scene.color.palette})
@@ -89,7 +93,9 @@ def _mutations(scene: Scene, seed: int, device: str) -> Iterator[tuple[str, Scen
             yield found
 
 
-def _of_numbers(scene: Scene, chance: random.Random, device: str) -> Iterator[tuple[str, Scene]]:
+def _of_numbers(
+    scene: Scene, chance: random.Random, device: str, locked: Collection[str]
+) -> Iterator[tuple[str, Scene]]:
     """Yield scenes in other palettes, scenes whose formula has other numbers, and other cameras."""
     names = sorted(set(catalog.names("palette")) - {scene.color.palette})
     chance.shuffle(names)
@@ -108,6 +114,7 @@ def _of_numbers(scene: Scene, chance: random.Random, device: str) -> Iterator[tu
         label = _words(name).capitalize()
         if k % 3:
             bent = _bent(table, chance.choice(STRENGTHS), chance)
+            bent |= {key: table[key] for key in locked if key in table}
             changed = _changed(table, bent)
             if not changed:  # all its numbers are whole
                 bent, changed = table, ["the sun"] if scene.family == "solid" else []

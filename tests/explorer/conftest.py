@@ -1,5 +1,9 @@
 """Fixtures: servers of the explorer. The tests are skipped where its extra is not installed."""
 
+import functools
+import http.server
+import threading
+
 import pytest
 
 for name in ("starlette", "uvicorn", "websockets"):
@@ -61,3 +65,29 @@ def panels(shared_panels):
     shared_panels.page.locator("#view").focus()
     shared_panels.open(page.SCENE)
     return shared_panels
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Return the folder of a site of two formulas, whose programs need some seconds to be made."""
+    from fractals.explorer.site.write import write_site
+
+    folder = tmp_path_factory.mktemp("host") / "some/site"
+    return write_site(folder, formulas=("burning_ship", "newton"), threads=1)
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    """A host of static pages."""
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Return the address of the site, which lies below the root of its host."""
+    handler = functools.partial(_Quiet, directory=str(site.parents[1]))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/some/site/"
+        server.shutdown()

@@ -56,7 +56,9 @@ def test_layers_are_dragged_into_a_group_which_is_blended_as_one(stack):
     part.get_by_role("button", name="Make a group of it").click()
     tab.until("explorer.scene.color.layers[2].layers")
     group = part.locator(".group")
-    part.get_by_role("list").evaluate("(each) => each.scrollIntoView({ block: 'center' })")
+    part.get_by_role("list", name="Layers, from the top").evaluate(
+        "(each) => each.scrollIntoView({ block: 'center' })"
+    )
     grip = rows.nth(3).get_by_role("button", name="Drag").bounding_box()  # red
     box = group.bounding_box()
     tab.page.mouse.move(grip["x"] + 8, grip["y"] + 8)

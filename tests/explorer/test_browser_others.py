@@ -45,6 +45,18 @@ class OtherTab(browsers.Explored):
         page.goto(running.invitation())
         if query:
             page.goto(f"{running.url}/{query}")
+        self.begin()
+
+    @classmethod
+    def at(cls, page, address):
+        """Return a page without a server."""
+        tab = cls.__new__(cls)
+        tab.page = page
+        page.goto(address)
+        tab.begin()
+        return tab
+
+    def begin(self):
         self.until("window.explorer && explorer.placed")
 
     @property
@@ -116,6 +128,19 @@ def test_panels_open_a_scene_and_change_its_colors(page, server):
     tab.until("explorer.settled && explorer.scene.title === 'Seahorse valley'")
     tab.run("history.back()")
     tab.until("explorer.settled && explorer.scene.color.palette === 'ember'")
+
+
+def test_a_site_draws_without_a_server(page, address):
+    tab = OtherTab.at(page, address)
+    ship = {"formula": "burning_ship", "view": {"center": ["-1.76", "-0.03"], "width": "0.3"}}
+    scene = tab.open(ship)
+    assert scene["formula"] == "burning_ship"
+    pixels = fractals.render(scene, device="cpu").pixels
+    apart = abs(tab.pixels().astype(int) - pixels).max(2) > 2
+    assert apart.mean() <= FEW
+    page.press("ArrowLeft")
+    assert tab.settle()["view"]["center"] != scene["view"]["center"]
+    assert not tab.problems
 
 
 @pytest.fixture(scope="module")

@@ -1196,6 +1196,8 @@ def test_a_panel_keeps_its_width_and_its_folds_when_the_page_is_loaded_again(bro
     assert wider == usual + 24
     section(panel, "Motion")
     panel.locator("summary", has_text="Palette").first.click()
+    # The browser tells of a fold after the click.
+    tab.until("JSON.parse(localStorage['fractals.folds'] ?? '{}').Palette === false")
     tab.page.reload()
     tab.hide()
     tab.until("explorer.catalog")

@@ -139,3 +139,78 @@ def test_a_variation_is_searched_seen_and_added(panels):
     panels.assert_exact()
     part.get_by_text("No variation has these words.").wait_for()
     part.get_by_label("Search the variations").fill("")
+
+
+def test_the_desk_of_a_flame_mutes_orders_and_turns(panels):
+    panels.open(FLAME)
+    before = flame_of(panels)
+    panel = opened(panels, "Formula")
+    rows = panel.get_by_role("list", name="Transforms")
+
+    def button(name):
+        return panel.get_by_role("button", name=name, exact=True)
+
+    def opacities():
+        return [each.get("opacity", 1) for each in flame_of(panels)["transforms"]]
+
+    button("Mute transform 1").click()
+    panels.until("explorer.scene.formula.transforms[0].opacity === 0")
+    shown = panels.assert_exact()
+    button("Solo transform 2").press("Enter")
+    panels.until("explorer.scene.formula.transforms[2].opacity === 0")
+    assert opacities() == [0, 1, 0]
+    assert panels.assert_exact() != shown
+    assert button("Mute transform 2").is_disabled()  # nothing would be drawn
+    button("Solo transform 2").click()
+    panels.until("explorer.scene.formula.transforms[2].opacity === undefined")
+    assert opacities() == [0, 1, 1]  # the first stays mute
+    button("Mute transform 1").click()
+    panels.until("explorer.scene.formula.transforms[0].opacity === undefined")
+    assert flame_of(panels) == before
+
+    grips = rows.locator(".grip-button")
+    grips.nth(0).press("ArrowDown")
+    panels.until("explorer.scene.formula.transforms[1].weight === 3")
+    one, two, three = before["transforms"]
+    assert flame_of(panels)["transforms"] == [two, one, three]
+    grips.nth(2).drag_to(grips.nth(0))
+    panels.until("explorer.scene.formula.transforms[2].weight === 3")
+    assert flame_of(panels)["transforms"] == [three, two, one]
+    panels.page.keyboard.press("Control+z")
+    panels.page.keyboard.press("Control+z")
+    panels.until("explorer.scene.formula.transforms[0].weight === 3")
+    assert flame_of(panels) == before
+
+    panel.get_by_label("Turns").select_option("3")
+    panels.until("explorer.scene.formula.transforms.length === 5")
+    panels.assert_exact()
+    assert rows.get_by_role("listitem").count() == 3  # turns are no rows and have no triangles
+    assert panels.page.locator(".handles g").count() == 3
+    panel.get_by_label("Mirrored").click()
+    panels.until("explorer.scene.formula.transforms.length === 6")
+    panel.get_by_label("Turns").select_option("1")
+    panel.get_by_label("Mirrored").click()
+    panels.until("explorer.scene.formula.transforms.length === 3")
+    assert flame_of(panels) == before
+
+
+def test_a_post_map_has_numbers_and_a_triangle_of_its_own(panels):
+    panels.open(FLAME)
+    before = flame_of(panels)["transforms"][0]
+    panel = opened(panels, "Formula")
+    panel.get_by_role("list", name="Transforms").locator(".transform-name").first.click()
+    panel.get_by_role("button", name="Post map", exact=True).click()
+    numbers = panel.get_by_role("group", name="Post map")
+    assert numbers.get_by_label("a", exact=True).input_value() == "1"
+    numbers.get_by_label("c", exact=True).fill("0.25")
+    panels.page.keyboard.press("Enter")
+    panels.until("explorer.scene.formula.transforms[0].post")
+    panels.assert_exact()
+    panels.page.get_by_role("button", name="End of x of transform 1").press("ArrowUp")
+    panels.until("explorer.scene.formula.transforms[0].post[3] > 0")
+    after = flame_of(panels)["transforms"][0]
+    assert after["post"][2] == 0.25
+    assert after["affine"] == before["affine"]
+    panel.get_by_role("button", name="Map", exact=True).click()
+    label = panel.get_by_role("group", name="Affine map").get_by_label("a", exact=True)
+    assert float(label.input_value()) == before["affine"][0]

@@ -116,6 +116,30 @@ def test_a_click_focuses_and_keys_fly(panels):
     panels.until("!explorer.scene.camera.position")
 
 
+def test_an_eye_and_a_part_of_a_larger_picture_have_fields(panels):
+    panels.open({**BOX, "camera": {"stereo": 0.05}})
+    both = panels.pixels()
+    panel = opened(panels, "Formula")
+    panel.get_by_role("group", name="Eye").get_by_role("button", name="Left").click()
+    panels.until("explorer.scene.camera.eye === 'left'")
+    panels.assert_exact()
+    assert (panels.pixels() != both).any()
+    field = panel.get_by_label("Part of", exact=True)
+    width, height = panels.run("explorer.size")
+    field.fill(f"{width} x {height} + 1 + 0")
+    field.press("Enter")
+    panel.get_by_text("does not lie in this picture").wait_for()
+    assert field.input_value() == f"{width} x {height} + 1 + 0"
+    field.fill(f"{2 * width}x{2 * height}+{width}+0")
+    field.press("Enter")
+    panels.until("explorer.scene.camera.whole")
+    assert panels.assert_exact()["camera"]["eye"] == "left"
+    field.fill("")
+    field.press("Enter")
+    panels.until("!explorer.scene.camera.whole")
+    panels.assert_exact()
+
+
 @pytest.mark.slow
 def test_views_are_found_and_flown_to(panels):
     panels.open({**BOX, "camera": {"field": 50}})

@@ -239,8 +239,24 @@ def test_the_page_names_its_modules_so_that_they_are_loaded_at_once():
     assert len(known) > 20
     assert listed == sorted(known)
     assert imported("start.js") == set()  # the page is painted before other scripts run
-    loaded = sum(len(gzip.compress(files[name].read_bytes())) for name in known)
-    assert loaded < 130_000  # bytes of a first visit, compressed, with the types in comments
+    loaded = sum(len(gzip.compress(pages.client_bytes(name))) for name in known)
+    assert loaded < 105_000  # bytes of a first visit, compressed
+
+
+def test_modules_are_sent_without_types_and_stay_what_they_are():
+    modules = [name for name in pages.client_files() if name.endswith(".js")]
+    for name in modules:
+        whole, sent = pages.client_files()[name].read_bytes(), pages.client_bytes(name)
+        assert sent.count(b"\n") == whole.count(b"\n")
+        if name.startswith("lib/"):
+            assert sent == whole
+            continue
+        assert b"/**" not in sent
+        for found in re.finditer(rb"/\*\*", whole):  # no text of the page has these signs
+            before = whole[: found.start()].rpartition(b"\n")[2]
+            assert before.count(b'"') % 2 == 0, (name, before)
+    assert pages.client_bytes("nothing.js") is None
+    assert len(modules) > 60
 
 
 def test_libraries_of_the_page_have_licences_and_name_no_host():
@@ -256,6 +272,19 @@ def test_libraries_of_the_page_have_licences_and_name_no_host():
         text = path.read_text("utf-8")
         assert "sourceMappingURL" not in text
         assert not re.search(r"registry|unpkg|jsdelivr", text)
+
+
+def test_surprises_leave_locked_numbers_of_a_formula():
+    scene = fractals.load_scene(formula="clifford", size=(64, 48))
+    usual = scene.make_any_formula().parameters
+    found = [each.make_any_formula().parameters for _, each in surprise.mutations(scene, 5)]
+    assert len({each["a"] for each in found}) > 3
+    found = [
+        each.make_any_formula().parameters
+        for _, each in surprise.mutations(scene, 5, locked=["a", "c", "no number of this one"])
+    ]
+    assert {(each["a"], each["c"]) for each in found} == {(usual["a"], usual["c"])}
+    assert len({each["b"] for each in found}) > 3
 
 
 def test_surprises_are_twelve_different_scenes():

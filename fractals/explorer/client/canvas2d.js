@@ -64,12 +64,41 @@ export class PlainRenderer {
     );
     this.picture = /** @type {Picture|null} */ (null);
     this.planes = /** @type {{coarse?: Image, exact?: Image}} */ ({});
+    this.onto = { context: this.context, share: 1 }; // what is drawn on
+    this.light = /** @type {HTMLCanvasElement|null} */ (null); // of fewer pixels, over the canvas while they are drawn
+  }
+
+  /** Draw on the canvas, or on one of fewer pixels that lies over it: of the browser's work that with pixels is the most.
+   * @param {number} share of the pixels of each axis */
+  #choose(share) {
+    const { canvas } = this;
+    if (share === 1) {
+      this.light?.remove();
+      this.onto = { context: this.context, share };
+      return;
+    }
+    this.light ??= Object.assign(document.createElement("canvas"), { className: "light" });
+    const size = [canvas.width, canvas.height].map((side) => Math.max(1, Math.round(share * side))),
+      { light } = this;
+    if (light.width !== size[0] || light.height !== size[1]) [light.width, light.height] = size;
+    Object.assign(light.style, {
+      left: `${canvas.offsetLeft}px`,
+      top: `${canvas.offsetTop}px`,
+      width: `${canvas.clientWidth}px`,
+      height: `${canvas.clientHeight}px`,
+      translate: canvas.style.translate,
+    });
+    const context = light.getContext("2d", { alpha: false });
+    this.onto = context ? { context, share } : { context: this.context, share: 1 };
+    if (!light.isConnected) canvas.after(light);
   }
 
   /** Draw as `Renderer.draw` does.
    * @type {import("./renderer.js").Renderer["draw"]} */
-  draw(under, picture, { map, coarse, exact, beyond }) {
-    const { context, canvas } = this;
+  draw(under, picture, { map, coarse, exact, beyond, share }) {
+    this.#choose(share);
+    const { canvas } = this,
+      { context } = this.onto;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = GROUND;
     context.fillRect(0, 0, canvas.width, canvas.height);
@@ -117,10 +146,10 @@ export class PlainRenderer {
   /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker.
    * @param {{image: Image, map: number[], plain: boolean}} what */
   #beyond({ image, plain, map: [a, b, c, d, e, f] }) {
-    const { context } = this,
+    const { context, share } = this.onto,
       [w, h] = image.size;
     image.around ??= surrounded(/** @type {HTMLCanvasElement} */ (image.canvas), w, h, plain);
-    context.setTransform(a, c, b, d, e, f);
+    context.setTransform(share * a, share * c, share * b, share * d, share * e, share * f);
     context.imageSmoothingEnabled = true;
     context.imageSmoothingQuality = "high";
     context.drawImage(image.around, -w, -h, 3 * w, 3 * h);
@@ -135,9 +164,10 @@ export class PlainRenderer {
 
   #show(/** @type {Image|null} */ image, /** @type {number[]} */ [a, b, c, d, e, f]) {
     if (!image?.canvas) return;
-    this.context.setTransform(a, c, b, d, e, f);
-    this.context.imageSmoothingEnabled = Math.abs(a - 1) > 1e-6 || Math.abs(b) > 1e-6;
-    this.context.drawImage(image.canvas, 0, 0, image.extent[0], image.extent[1]);
+    const { context, share } = this.onto;
+    context.setTransform(share * a, share * c, share * b, share * d, share * e, share * f);
+    context.imageSmoothingEnabled = Math.abs(share * a - 1) > 1e-6 || Math.abs(b) > 1e-6;
+    context.drawImage(image.canvas, 0, 0, image.extent[0], image.extent[1]);
   }
 
   /** Bring what is new into a canvas of the newest picture, and return its image.

@@ -407,7 +407,7 @@ export class Explorer extends EventTarget {
     const [across, down] = this.size,
       height = Math.max(1, Math.round((width * down) / across));
     const [made, context] = newCanvas(width, height);
-    this.stage.draw(this.map); // a browser keeps the pixels of WebGL until its next frame only
+    this.stage.draw(this.map, 1); // a browser keeps the pixels of WebGL until its next frame only
     context.imageSmoothingQuality = "high";
     context.drawImage(this.stage.canvas, 0, 0, width, height);
     return made;

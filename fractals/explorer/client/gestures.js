@@ -1,4 +1,8 @@
-/** Gestures of mouse, trackpad, pen and fingers: they become moves of the model. */
+/**
+ * Gestures of mouse, trackpad, pen and fingers: they become moves of the model.
+ *
+ * Events of the model, beside its own: "tap", "again" (a finger touches soon after a tap), "hold" (the picture begins to fly).
+ */
 import { still } from "./ui.js";
 
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
@@ -7,6 +11,9 @@ const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its
 const SLACK_ANGLE = 10,
   UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
 const PRESS = 550; // ms that a long press takes at least
+const HOLD = 500; // ms that a button or a finger is held at rest before the picture flies
+const AGAIN = 280,
+  NEAR = 28; // ms and CSS pixels between a tap and a finger that is held after it
 // A flick: ms in which its speed is measured, CSS pixels per ms that begin it, and ms in which it loses most of its speed
 const TRAIL = 100,
   FLICK = 0.25,
@@ -26,11 +33,20 @@ const PIXELS_A_LINE = 33,
 export function attachGestures(explorer, canvas) {
   /** @type {Map<number, number[]>} pointers that are down: device pixels */
   const down = new Map();
-  let gesture = /** @type {Drag|Pinch|Box|null} */ (null);
+  let gesture = /** @type {Drag|Pinch|Box|null} */ (null),
+    lifted = /** @type {Drag|null} */ (null); // the one that became a flight
   let count = 0,
     wheel = 0,
     fingers = false,
-    pressed = 0;
+    pressed = 0,
+    holding = 0,
+    tapped = /** @type {PointerEvent|null} */ (null); // the last tap
+  /** @type {ReturnType<typeof import("./hold.js").holdTool>|null} */
+  let hold = null; // which comes with the first press
+  const load = async () => {
+    const { holdTool, markOver } = await import("./hold.js");
+    hold ??= holdTool(explorer, canvas, { mark: markOver(canvas) });
+  };
 
   /** Return where an event is, in device pixels of the canvas. */
   const place = (/** @type {MouseEvent} */ event) => {
@@ -71,13 +87,20 @@ export function attachGestures(explorer, canvas) {
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 1) return;
-    begun();
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
+    if (hold?.on) return hold.reverse(true); // a second finger
+    if (!hold) void load().catch(() => {});
+    begun();
+    const again = tapped && event.timeStamp - tapped.timeStamp < AGAIN && isNear(event, tapped);
+    if (again) explorer.dispatchEvent(new Event("again"));
     const box = event.shiftKey && down.size === 1 && event.pointerType === "mouse";
     clearTimeout(pressed);
+    clearTimeout(holding);
+    if (down.size === 1 && !box && event.button === 0 && (again || event.pointerType !== "touch"))
+      holding = setTimeout(() => takeOff(event.pointerId), HOLD);
     // Some browsers tell of a long press by "contextmenu", and others do not.
-    if (event.pointerType === "touch" && down.size === 1)
+    else if (event.pointerType === "touch" && down.size === 1)
       pressed = setTimeout(() => press(event), PRESS);
     fingers = down.size > 1; // of a pinch, the last finger that leaves is no tap
     begin(box ? "box" : down.size === 1 ? "drag" : "pinch", event);
@@ -88,6 +111,7 @@ export function attachGestures(explorer, canvas) {
     tell(point);
     if (!down.has(event.pointerId)) return;
     down.set(event.pointerId, point);
+    hold?.steer(point, event.pointerId);
     if (gesture?.kind === "drag") drag(point, gesture, event.timeStamp);
     else if (gesture?.kind === "pinch") pinch(gesture);
     else if (gesture?.kind === "box") gesture.show(point);
@@ -96,13 +120,20 @@ export function attachGestures(explorer, canvas) {
   for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
+      clearTimeout(holding);
+      if (hold?.on) {
+        if (lifted && event.timeStamp - lifted.began >= HOLD) return hold.reverse(false); // of two fingers the one that does not steer
+        hold.end(); // a slow click, of whose end a busy page has not told yet
+        gesture = lifted;
+      }
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT)
         explorer.upright(gesture.step);
       const rested = gesture?.kind === "drag" && gesture.slack ? gesture : null; // however long it takes: a long press has ended the gesture
       const late =
         event.pointerType === "touch" && rested && event.timeStamp - rested.began >= PRESS; // a press, of which the timer of a busy page has not told yet
       if (rested && late && name === "pointerup" && !fingers) menu(event);
-      else if (rested && name === "pointerup" && !fingers)
+      else if (rested && name === "pointerup" && !fingers) {
+        tapped = event.pointerType === "touch" ? event : null;
         explorer.dispatchEvent(
           new CustomEvent("tap", {
             detail: {
@@ -112,7 +143,7 @@ export function attachGestures(explorer, canvas) {
             },
           }),
         );
-      else if (
+      } else if (
         gesture?.kind === "drag" &&
         name === "pointerup" &&
         event.pointerType === "touch" &&
@@ -133,6 +164,7 @@ export function attachGestures(explorer, canvas) {
     );
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
+    if (hold?.on) return;
     gesture = null;
     menu(event);
   });
@@ -140,6 +172,17 @@ export function attachGestures(explorer, canvas) {
     if (gesture?.kind !== "drag" || !gesture.slack) return;
     gesture = null;
     menu(event);
+  };
+
+  const isNear = (/** @type {PointerEvent} */ one, /** @type {PointerEvent} */ other) =>
+    Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) < NEAR;
+  /** Fly, if the pointer has rested. @param {number} id */
+  const takeOff = (id) => {
+    const point = down.get(id);
+    if (!hold || !point || gesture?.kind !== "drag" || !gesture.slack) return;
+    lifted = gesture;
+    gesture = null;
+    hold.begin(point, id);
   };
 
   canvas.addEventListener("dblclick", (event) => {

@@ -41,31 +41,30 @@ const turn =
 
 /** Zoom about the pointer, or the middle, as long as the key is held. */
 function dive(/** @type {number} */ direction) {
-  let end = /** @type {(() => void)|null} */ (null),
+  let end = () => {},
+    held = /** @type {object|null} */ (null), // the newest press
     count = 0;
+  const stop = () => {
+    held = null;
+    end();
+    end = () => {};
+  };
   return {
-    start(/** @type {import("./explorer.js").Explorer} */ explorer) {
-      let rest = 0;
-      const step = `gesture dive ${direction} ${++count}`; // one step of undo, however slowly it is drawn
-      end?.();
-      end = explorer.animate((/** @type {number} */ seconds) => {
-        rest += direction * 64 * OCTAVES_A_SECOND * seconds;
-        const scale = Math.trunc(rest),
-          at = explorer.pointer;
-        rest -= scale;
-        if (scale)
-          explorer.move({
-            at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined,
-            scale,
-            stage: "moving",
-            step,
-          });
+    async start(/** @type {Explorer} */ explorer) {
+      stop();
+      const mine = (held = {}),
+        file = await import("./hold.js").catch(() => null);
+      if (!file || mine !== held) return; // it was released before
+      end = file.zoomWhile(explorer, {
+        at: () => {
+          const at = explorer.pointer;
+          return at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined;
+        },
+        speed: () => direction * OCTAVES_A_SECOND,
+        step: `gesture dive ${direction} ${++count}`, // one step of undo, however slowly it is drawn
       });
     },
-    stop() {
-      end?.();
-      end = null;
-    },
+    stop,
   };
 }
 

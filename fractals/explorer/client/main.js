@@ -97,6 +97,8 @@ watchSize(canvas, (size) => {
   document.documentElement.classList.toggle("plain", !made.stage.renderer.values);
   attachGestures(made, canvas);
   attachKeys(made, canvas);
+  const pad = async () => (await import("./pad.js")).attachPad(made);
+  addEventListener("gamepadconnected", () => void pad().catch(() => {}), { once: true });
   mountPanels(made);
   keepLink(made);
   made.addEventListener("drawn", () => opening?.remove(), { once: true });

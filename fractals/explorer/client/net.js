@@ -10,6 +10,22 @@ const NO_COOKIE = 4401,
   NO_REASON = 1006,
   TOO_MUCH = 4429;
 
+/** How a connection is opened, and a file sent; a page without a server has its own ways (`site/start.js`). */
+export const transport = {
+  open: (/** @type {string} */ url) => new WebSocket(url),
+  /** @param {File} file @param {string} entry @returns {Promise<Received.Uploaded>} */
+  async upload(file, entry) {
+    const answer = await fetch(`/upload?${new URLSearchParams({ name: file.name, entry })}`, {
+      method: "POST",
+      body: file,
+    });
+    const told = await answer.json();
+    if (!answer.ok)
+      throw new Error(told.error ?? say("the_server_answered", { status: answer.status }));
+    return told;
+  },
+};
+
 export class Connection {
   /** @type {WebSocket|null} */ #socket = null;
   #tries = 0;
@@ -64,7 +80,7 @@ export class Connection {
   connect() {
     clearTimeout(this.#timer);
     this.#timer = 0;
-    const socket = (this.#socket = new WebSocket(this.url));
+    const socket = (this.#socket = transport.open(this.url));
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.#room = BURST;

@@ -85,7 +85,7 @@ export class Renderer {
 
   /** Draw older pictures, and the newest one.
    * @param {{image: Image, map: number[], above: boolean}[]} under from the bottom @param {Picture|null} picture
-   * @param {Shown & {map: number[], coarse: boolean, beyond: {image: Image, map: number[], plain: boolean}|null}} how
+   * @param {Shown & {map: number[], coarse: boolean, share: number, beyond: {image: Image, map: number[], plain: boolean}|null}} how
    * `beyond`: the picture that goes on, blurred, where there is none */
   draw(under, picture, how) {
     const { gl, canvas } = this;

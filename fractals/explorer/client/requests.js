@@ -125,6 +125,7 @@ export class Requests {
       this.#nextJulia();
       return true;
     }
+    if (message.re === "cancel") return true; // the job has ended meanwhile
     const key = message.job ?? message.seq ?? message.frame;
     const first = this.#first(ANSWERS[message.re ?? ""], key);
     first?.reject(failure(message));

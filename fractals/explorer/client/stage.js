@@ -29,6 +29,7 @@ export class Stage {
     this.older = /** @type {Older[]} */ ([]); // oldest first
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
+    this.share = 1; // of the pixels of each axis that are drawn while the picture flies
     this.edge = /** @type {(Mapped & {of: Picture})|null} */ (null); // small, of the newest picture that covered the canvas
     this.plain = false; // whether edges go on with their own colors: the mirror image of a solid would lie beside it
     this.peeked = /** @type {{picture: Picture, colors: Colors, hidden: boolean}|null} */ (null); // what is shown again after a look at another palette
@@ -148,8 +149,8 @@ export class Stage {
     this.changed();
   }
 
-  /** Draw. @param {number[]} map the moves since the newest frame was placed */
-  draw(map) {
+  /** Draw. @param {number[]} map the moves since the newest frame was placed @param {number} [share] of the pixels of each axis */
+  draw(map, share = this.share) {
     const { renderer, picture } = this;
     if (renderer.lost) return;
     const how = {
@@ -157,9 +158,11 @@ export class Stage {
       phase: this.phase,
       exact: !this.hideExact,
       coarse: false,
+      share: 1,
       beyond: /** @type {(Mapped & {plain: boolean})|null} */ (null),
     };
     const covers = picture?.complete && isIdentity(map);
+    if (!covers) how.share = share; // what rests is exact
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
     const older = this.plain ? this.older.slice(-1).filter(() => !picture?.complete) : this.older; // others show other sides of a solid
@@ -201,7 +204,7 @@ export class Stage {
 
   /** Return the canvas as it is now: RGB, rows from the top. @param {number[]} map @returns {Uint8Array|Uint8ClampedArray} */
   read(map) {
-    this.draw(map);
+    this.draw(map, 1);
     return this.renderer.read();
   }
 

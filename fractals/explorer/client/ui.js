@@ -4,7 +4,6 @@ import { kept, observe } from "./state.js";
 import { say, words } from "./words.js";
 
 export { words };
-import { numberField } from "./written.js";
 
 /** Outlines on a grid of 24 x 24. */
 /** @type {Record<string, string>} */
@@ -48,6 +47,9 @@ const ICONS = {
   past: "M12 12m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0M12 7.500v5l3.500 2",
   swap: "M4 9h14l-3.500-3.500M20 15H6l3.500 3.500",
   back: "M11 6l-6 6 6 6M5 12h14",
+  lock: "M5.500 11h13v9h-13zM8 11V8a4 4 0 0 1 8 0v3",
+  dice: "M5 5h14v14H5zM9 9h.1M15 9h.1M12 12h.1M9 15h.1M15 15h.1",
+  next: "M13 6l6 6-6 6M19 12H5",
 };
 
 /** An icon, hidden from screen readers: its button has a name. */
@@ -92,7 +94,7 @@ export function FileButton(
     }} onChange=${chosen} /></span>`;
 }
 
-const idOf = (/** @type {string} */ label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
+export const idOf = (/** @type {string} */ label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
 
 /** A labelled row. @param {{label: string, hint?: string, control: (id: string) => unknown}} options */
 export const Row = ({
@@ -102,7 +104,7 @@ export const Row = ({
 }) => html`<div class="row"><div class="row-head"><label for=${idOf(label)}>${label}</label></div>
   ${control(idOf(label))}${hint && html`<p class="hint">${hint}</p>`}</div>`;
 
-const asText = (/** @type {string} */ text) => /** @type {Read} */ ({ value: text });
+export const asText = (/** @type {string} */ text) => /** @type {Read} */ ({ value: text });
 
 /** A field of text that is put when the user is done; until then it keeps what is typed, and it keeps what is wrong.
  * `read` says what is put, or what is wrong; `told` hears whether something is wrong. */
@@ -145,68 +147,6 @@ export function TextField(
     }} ...${rest} />${wrong.value && html`<p class="hint wrong" role="alert">${wrong.value}</p>`}`;
 }
 
-/** Return how many Latin letters are about as wide as a text: a Chinese one is as wide as two. @param {string} text */
-const breadth = (text) => text.length + (text.match(/[\p{Script=Han}，。；（）]/gu)?.length ?? 0);
-
-/**
- * A slider with its value as a field beside the label.
- * @param {{label: string, value: number|"auto", auto?: number, least: number, most: number, step?: number, log?: boolean, hint?: string,
- *   digits?: number, track?: string, live?: ((value: number) => void)|false, put: (value: any) => void}} options
- *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag.
- *   `auto`: what the value "auto" stands for; the field then takes this word, too
- */
-export function Slider({
-  label,
-  value: given,
-  auto,
-  least,
-  most,
-  step = 0,
-  log = false,
-  hint = "",
-  digits = 3,
-  track = "",
-  live = false,
-  put,
-}) {
-  const draft = useSignal(/** @type {number|null} */ (null)), // while it is dragged
-    value = given === "auto" ? (auto ?? least) : given;
-  const place = (/** @type {number} */ given) =>
-    log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given;
-  const rounded = (/** @type {number} */ given) =>
-    step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2));
-  const drag = (/** @type {FieldEvent} */ { target }) => {
-    const at = Number(target.value);
-    draft.value = rounded(log ? least * (most / least) ** at : at);
-    if (live) live(draft.value);
-  };
-  const done = () => {
-    const now = draft.value;
-    if (now === null) return;
-    draft.value = null;
-    put(now);
-  };
-  const number = numberField({ such: String(step % 1 ? most / 2 : most), large: most >= 1000 });
-  const read = (/** @type {string} */ typed) =>
-    auto !== undefined && typed.trim().toLowerCase() === "auto" ? { value: "auto" } : number(typed);
-  const now = draft.value ?? value,
-    isAuto = given === "auto" && draft.value === null,
-    text = isAuto ? "auto" : String(Number(now.toPrecision(digits)));
-  const [low, high] = log ? [0, 1] : [least, most],
-    at = place(now);
-  const style = {
-    "--at": `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`,
-    ...(track && { "--track": track }),
-  };
-  const short = breadth(label) + breadth(hint) < 38;
-  return html`<div class="row slider-row">
-    <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}
-      <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} read=${read} put=${put} /></div>
-    <input type="range" aria-label=${label} aria-valuetext=${text} min=${low} max=${high} step=${log ? 0.001 : step || (most - least) / 500}
-      style=${style} value=${at} onInput=${drag} onChange=${done} onPointerUp=${done} onBlur=${done} />
-    ${!short && html`<p class="hint">${hint}</p>`}</div>`;
-}
-
 /** A drop-down list; choices are texts or [value, text]. */
 export const Select = (
   /** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: any) => void}} */ {
@@ -246,23 +186,6 @@ export const Toggle = (
   },
 ) => html`<label class="toggle" data-about=${about}><span>${label}</span>
   <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {FieldEvent} */ { target }) => put(target.checked)} /></label>`;
-
-/** The field of one option of a coloring or a formula. @param {{option: OptionOf, value: any, put: (value: any, live?: boolean) => void}} given */
-export function OptionField({ option, value, put }) {
-  const { name, type, choices = [], least, most, meaning = "" } = option,
-    label = words(name);
-  if (type === "choice" || choices.length)
-    return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
-  if (type === "bool")
-    return html`<${Toggle} label=${label} about=${meaning} value=${value} put=${put} />`;
-  if (type === "text" || typeof least !== "number" || typeof most !== "number") {
-    const read = type === "text" ? asText : numberField({ such: String(option.default ?? 1) });
-    return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} read=${read} put=${put} />`} />`;
-  }
-  // Bounds above zero that are decades apart are for equal factors.
-  return html`<${Slider} label=${label} value=${value} least=${least} most=${most} log=${least > 0 && most / least > 500} step=${type === "int" ? 1 : 0}
-    hint=${meaning} live=${option.part === "color" && ((/** @type {number} */ now) => put(now, true))} put=${put} />`;
-}
 
 const NO_FOLDS = /** @type {Record<string, boolean>} */ ({}); // title of a part of a panel -> whether it is unfolded
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
@@ -315,7 +238,7 @@ export function Still(/** @type {{src: string} & Attributes} */ { src, ...rest }
 export const captured = (/** @type {PointerEvent} */ { currentTarget, pointerId }) =>
   /** @type {Element} */ (currentTarget).setPointerCapture(pointerId);
 
-/** Follow the pointer of an event while it is held. @param {PointerEvent} event @param {(moved: PointerEvent) => void} move @param {() => void} [ended] */
+/** Follow the pointer of an event while it is held. @param {Pick<PointerEvent, "currentTarget"|"pointerId">} event @param {(moved: PointerEvent) => void} move @param {() => void} [ended] */
 export function whileHeld(event, move, ended = () => {}) {
   const target = /** @type {HTMLElement} */ (event.currentTarget);
   target.setPointerCapture(event.pointerId);

@@ -104,6 +104,22 @@ export function pointField(text) {
     : { wrong: say("type_three_numbers_such_as") };
 }
 
+const PART = /^(\d+)\s*[x×]\s*(\d+)\s*\+\s*(\d+)\s*\+\s*(\d+)$/i;
+
+/** Return a function that reads which part of a larger picture is drawn, such as "3840x2160+1920+0"; nothing: the whole.
+ * @param {number[]} size of the part, in pixels @returns {(text: string) => {value?: string|null, wrong?: string}} */
+export function partField([width, height]) {
+  return (text) => {
+    if (!text.trim()) return { value: null };
+    const found = PART.exec(text.trim())?.slice(1).map(Number);
+    if (!found) return { wrong: say("type_widthxheight_x_y_such") };
+    const [across, down, x, y] = found;
+    return x + width <= across && y + height <= down
+      ? { value: `${across}x${down}+${x}+${y}` }
+      : { wrong: say("the_part_of_x_pixels", { width, height }) };
+  };
+}
+
 /** How the fields of a place are read. */
 export const PLACE = {
   center: decimalField({ such: "-0.75 or 3e-6" }),

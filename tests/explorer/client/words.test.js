@@ -10,6 +10,7 @@ import {
   within,
   words,
 } from "../../../fractals/explorer/client/words.js";
+import { texts as said } from "../../../fractals/explorer/client/site/said.js";
 import * as de from "../../../fractals/explorer/client/words/de.js";
 import * as en from "../../../fractals/explorer/client/words/en.js";
 import * as zh from "../../../fractals/explorer/client/words/zh.js";
@@ -33,6 +34,18 @@ test("each language has all words, none more, with the same values in them", () 
     for (const [name, text] of Object.entries(names))
       assert.equal(text.split("#").length, name.split("#").length, `${language}: ${name}`);
   }
+});
+
+test("what a site says of itself stands in all languages, and each line is said", () => {
+  const code = MODULES.filter(({ name }) => name.startsWith("site/"))
+    .map(({ text }) => text)
+    .join("\n");
+  for (const [key, [english, german, chinese]] of Object.entries(said)) {
+    assert.ok(english !== german && /\p{Script=Han}/u.test(chinese), key);
+    assert.deepEqual([holes(german), holes(chinese)], [holes(english), holes(english)], key);
+    assert.ok(code.includes(`"${key}"`), key);
+  }
+  for (const [, key] of code.matchAll(/\b(?:told|elsewhere)\("(\w+)"/g)) assert.ok(said[key], key);
 });
 
 test("Chinese is written in Chinese, and German is not left in English", () => {
@@ -147,7 +160,7 @@ const NO_WORDS = [
   /^(Kalles Fraktaler|Fraktaler-3|Apophysis, Chaotica|Apple GPU|NumPy|English|Deutsch)$/,
   /^(flight|gesture|pan|zoom|turn) /,
   /^(oklch shorter hue|linear-gradient\(.*|polygon\(.*|:is\(.*|:scope .*|\(prefers.*|button, .*|.* \.hint, .*)$/,
-  /^(primary|tool|star|bar|panel|message|julia|layer|status|corner-button|film-keys|film-key|stop|segments)\b[ …a-z-]*$/,
+  /^(primary|tool|star|bar|empty|panel|message|julia|layer|status|corner-button|film-keys|film-key|stop|segments)\b[ …a-z-]*$/,
   /^(the worker has failed|Picture: …|name step start test .*|Width …)$/,
 ];
 
@@ -175,7 +188,8 @@ function isEnglish({ kind, text, before }) {
 test("no text of the page stands outside the tables", () => {
   const left = [];
   for (const { name, text } of MODULES)
-    if (name !== "shaders.js" && name !== "card.js")
+    // What the engine of a site says of wrong files and messages is English, as the server's is.
+    if (name !== "shaders.js" && name !== "card.js" && !name.startsWith("site/"))
       for (const each of textsOf(text))
         if (isEnglish(each)) left.push(`${name}: ${each.kind} ${each.text.trim()}`);
   assert.deepEqual(left, []);

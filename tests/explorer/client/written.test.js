@@ -6,6 +6,7 @@ import {
   decimalField,
   inWords,
   numberField,
+  partField,
   PLACE,
   plainOf,
   pointField,
@@ -110,4 +111,13 @@ test("lines of the server are in words of the page", () => {
     ["the connection is lost", "The connection is lost"],
   ])
     assert.equal(inWords(line), words);
+});
+
+test("a part of a larger picture is read as the command line writes it", () => {
+  const read = partField([1920, 1080]);
+  assert.deepEqual(read(""), { value: null });
+  assert.deepEqual(read(" 3840 × 2160 + 1920+0 "), { value: "3840x2160+1920+0" });
+  assert.match(read("3840x2160").wrong, /WIDTHxHEIGHT/);
+  assert.match(read("-3840x2160+0+0").wrong, /WIDTHxHEIGHT/);
+  assert.match(read("3840x2160+1921+0").wrong, /1920x1080/);
 });

@@ -2,17 +2,8 @@
 import { html, signal, useSignalEffect } from "../html.js";
 import { changed, paintsOf } from "../paints.js";
 import { observe } from "../state.js";
-import {
-  Button,
-  FileButton,
-  OptionField,
-  Row,
-  Section,
-  Select,
-  Slider,
-  still,
-  words,
-} from "../ui.js";
+import { OptionField, Slider } from "../slider.js";
+import { Button, FileButton, Row, Section, Select, still, words } from "../ui.js";
 import { say } from "../words.js";
 import {
   coloringName,
@@ -31,7 +22,7 @@ import { Brush, makeBrush, Mask } from "./mask.js";
 import { OwnPalettes, Palettes } from "./palettes.js";
 import { drawSheet, Previews } from "./previews.js";
 import { Road } from "./road.js";
-import { Lit } from "./space.js";
+import { Lit } from "./daylight.js";
 
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
@@ -42,7 +33,7 @@ const MASKS = [
   ["all", say("everywhere")],
 ];
 
-export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui }) {
+export function colorPanel(/** @type {Context} */ { explorer, notify, upload, open, ui, tried }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
   const plainFirst = [...catalog.colorings].sort(
@@ -216,31 +207,31 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
           : points
             ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />`
             : html`<${Section} title=${say("looks")} open=${false} unfold=${loadLooks}>
-        <${Previews} explorer=${explorer} label=${say("looks")} items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
+        <${Previews} explorer=${explorer} label=${say("looks")} items=${looks} tried=${tried} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title=${say("values")}>
         ${!relief && html`<${Button} label=${say("fit_to_view")} title=${say("the_density_and_the_offset")} kind="wide-button" onClick=${fit} />`}
-        <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-        <${Slider} label=${say("offset")} value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
+        <${Slider} label=${say("density")} value=${paint.density ?? 1} usual=${1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+        <${Slider} label=${say("offset")} value=${wrapped(paint.offset ?? 0)} usual=${0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
         <${Select} label=${say("transfer")} choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {Paint["transfer"]} */ transfer) => choose({ transfer })} />
-        <${Slider} label=${say("equalize")} value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
+        <${Slider} label=${say("equalize")} usual=${0} value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
           hint=${say("n0_keeps_the_values_1")} live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
       <//>
       <${Section} title=${say("coloring")} open=${false}>
         <${Select} label=${say("coloring")} choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
-        <${Previews} explorer=${explorer} label=${say("colorings_of_this_view")} items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
+        <${Previews} explorer=${explorer} label=${say("colorings_of_this_view")} items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} tried=${tried} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
         <${Select} label=${say("draw_where")} choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {Paint["mask"]} */ mask) => edit({ mask })} />
         <${Row} label=${say("inside_color")} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
       <${Section} title=${say("layers")} open=${false}>
-        <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
+        <${Layers} explorer=${explorer} tried=${tried} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
       <${Section} title=${say("motion")} open=${false}>
         ${
           still()
             ? html`<p class="hint">${say("palette_cycling_is_off_because_your")}</p>`
-            : html`<${Slider} label=${say("cycle_the_palette")} value=${explorer.speed} least=${0} most=${FASTEST} hint=${say("turns_a_second_0_stops")} live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
+            : html`<${Slider} label=${say("cycle_the_palette")} usual=${0} value=${explorer.speed} least=${0} most=${FASTEST} hint=${say("turns_a_second_0_stops")} live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
         }
       <//>`
       }
@@ -249,7 +240,12 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   }
   const Over = () => html`<${Brush} explorer=${explorer} brush=${brush} />`;
   const endPainting = () => brush.on && !(brush.on = false);
-  return { View, Over, cancel: endPainting, hidden: () => (endPainting(), peek(null)) };
+  return {
+    View,
+    Over,
+    cancel: endPainting,
+    hidden: () => (endPainting(), peek(null), tried.end()),
+  };
 }
 
 const isRank = (/** @type {Paint} */ layer) =>

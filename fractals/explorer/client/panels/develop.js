@@ -2,7 +2,8 @@
 import { html } from "../html.js";
 import { nameOf } from "../points.js";
 import { observe } from "../state.js";
-import { Section, Select, Slider, words } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Section, Select, words } from "../ui.js";
 import { say } from "../words.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
@@ -33,7 +34,7 @@ export function Develop(/** @type {{explorer: import("../explorer.js").Explorer}
     const [least, most, log] = RANGES[name],
       chosen = given[name],
       value = chosen === "auto" ? usual : chosen;
-    return html`<${Slider} key=${name} label=${words(name)} value=${value} least=${least} most=${most} log=${log} hint=${known[name].description}
+    return html`<${Slider} key=${name} label=${words(name)} value=${value} usual=${known[name].default} least=${least} most=${most} log=${log} hint=${known[name].description}
       live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`;
   };
   return html`<${Section} title=${say("develop")} open=${false}>

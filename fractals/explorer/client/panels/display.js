@@ -2,7 +2,8 @@
 import { html } from "../html.js";
 import { displayOf } from "../points.js";
 import { observe } from "../state.js";
-import { Row, Section, Select, Slider, words } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Row, Section, Select, words } from "../ui.js";
 import { say } from "../words.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
@@ -44,15 +45,15 @@ export function Shown(
     put({ [name]: value }, `gesture ${name} ${own.drags++}`);
   const field = (/** @type {Name} */ name) => {
     const [least, most, log] = RANGES[name];
-    return html`<${Slider} key=${name} label=${words(name)} value=${display[name]} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
+    return html`<${Slider} key=${name} label=${words(name)} value=${display[name]} usual=${known[name].default} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
   };
   const back =
     (/** @type {string} */ step) =>
     (/** @type {FieldEvent} */ { target }) =>
       put({ background: target.value }, step);
   return html`<${Section} title=${say("colors_along_the_palette")}>
-      <${Slider} label=${say("density")} value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
-      <${Slider} label=${say("offset")} value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
+      <${Slider} label=${say("density")} value=${paint.density ?? 1} usual=${1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label=${say("offset")} value=${paint.offset ?? 0} usual=${0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>
     <${Section} title=${say("display")}>${SHOWN.map(field)}
       <${Row} label=${say("background")} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${display.background} onInput=${back("background")} onChange=${back("background")} />`} /><//>
     <${Section} title=${say("noise_and_edges")} open=${false}>${NOISE.map(field)}

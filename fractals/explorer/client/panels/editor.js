@@ -1,7 +1,8 @@
 /** The editor of a palette: stops on a strip, each with a color. It shows the palette of the scene, and keeps none. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Segments, Slider, TextField, Toggle } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Button, Segments, TextField, Toggle } from "../ui.js";
 import { say } from "../words.js";
 import { gradient, tableOf } from "./colors.js";
 import { hexOf, hexOfParts, mixed, moved, partsOf, reversed } from "./stops.js";

@@ -1,5 +1,6 @@
 /** Files that are dropped, chosen or pasted, and the panel of a file that holds many things. */
 import { html } from "../html.js";
+import { transport } from "../net.js";
 import { observe } from "../state.js";
 import { Row, Section, Select, TextField } from "../ui.js";
 import { say } from "../words.js";
@@ -9,16 +10,7 @@ const MANY = 12; // things, beyond which a field searches them
 /** Send a file to the server. `entry`: one of many things in it, and words that set what this one asks for, such as
  * "p1=2" @param {File} file
  * @returns {Promise<Received.Uploaded>} what it holds: `scene` and what it has `asked` for, `palette`, or `entries` to choose from */
-export async function sent(file, entry = "") {
-  const answer = await fetch(`/upload?${new URLSearchParams({ name: file.name, entry })}`, {
-    method: "POST",
-    body: file,
-  });
-  const told = await answer.json();
-  if (!answer.ok)
-    throw new Error(told.error ?? say("the_server_answered", { status: answer.status }));
-  return told;
-}
+export const sent = (file, entry = "") => transport.upload(file, entry);
 
 /** @typedef {NonNullable<Received.Uploaded["asked"]>[number]} AskedOf */
 

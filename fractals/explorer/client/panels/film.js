@@ -1,6 +1,7 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
+import { Slider } from "../slider.js";
 import {
   bytes,
   Button,
@@ -12,7 +13,6 @@ import {
   Section,
   Segments,
   Select,
-  Slider,
   Still,
   TextField,
   Thumbnail,

@@ -1,22 +1,16 @@
 /** The formula panel: the catalog with thumbnails, options, and the user's own expression. */
-import { html } from "../html.js";
+import { html, signal, useEffect } from "../html.js";
 import { qualityOf } from "../points.js";
 import { observe } from "../state.js";
-import {
-  Button,
-  Card,
-  Coming,
-  OptionField,
-  Row,
-  Section,
-  Slider,
-  Thumbnail,
-  words,
-} from "../ui.js";
+import { OptionField, Slider } from "../slider.js";
+import { Button, Card, Coming, Row, Section, Thumbnail, words } from "../ui.js";
 import { say } from "../words.js";
+import { Camera } from "./daylight.js";
 import { sent } from "./files.js";
 import { expressionOf, parametersOf } from "./parameters.js";
-import { transformsTool } from "./transforms.js";
+import { Dragged } from "./dragged.js";
+import { another, isLocked, nineOf, toggleLock } from "./numbers.js";
+import { pointed } from "./pointing.js";
 
 const HINT = say("z_and_c_numbers_conj");
 
@@ -25,6 +19,9 @@ const PROGRAM = {
   step: say("statements_of_each_step"),
   test: say("an_orbit_goes_on_as"),
 };
+
+const UNLOADED = say("the_server_does_not_answer_the_transforms");
+const COMPILED_MS = 600; // that a formula is pointed at before it is tried on: it may have to be compiled
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
 /** @param {Received.FormulaFacts} [known] @returns {OptionOf[]} */
@@ -55,8 +52,19 @@ function Wrong({ text, told }) {
     <p>${say("column", { column, why })}</p></div>`;
 }
 
-export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, space }) {
-  const transforms = transformsTool({ explorer, canvas });
+export function formulaPanel(
+  /** @type {Context} */ { explorer, ui, canvas, space, tried, notify },
+) {
+  const transforms = signal(
+    /** @type {ReturnType<typeof import("./transforms.js").transformsTool>|null} */ (null),
+  ); // of a flame: loaded when one is shown
+  const load = async () => {
+    transforms.value ??= (await import("./transforms.js")).transformsTool({
+      explorer,
+      canvas,
+      tried,
+    });
+  };
   const { catalog } = explorer;
   const cards = catalog.formulas
     .filter(({ name }) => name !== "expression")
@@ -73,6 +81,46 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
         found: `${words(name)} ${title} ${group}`.toLowerCase(),
       };
     });
+  /** @typedef {(typeof cards)[number]} Listed */
+  /** A number of the formula, as a slider, with its tools: nine values of it on this view, another one by chance, a lock. */
+  function Tried(
+    /** @type {{now: FormulaTable, name: string, label?: string, value: number, usual?: unknown, least: number, most: number, whole?: boolean, hint?: string,
+    keys: (value: number) => object}} */ { now, name, label = words(name), keys, ...range },
+  ) {
+    const put = (/** @type {number} */ value, step = "") =>
+      explorer.change({ formula: { ...now, ...keys(value) } }, step);
+    const wall = () =>
+      tried.open({
+        title: label,
+        items: nineOf(range).map((value) => ({
+          id: String(value),
+          title: String(value),
+          change: { formula: { ...now, ...keys(value) } },
+        })),
+        chosen: String(range.value),
+        choose: ({ id }) => put(Number(id)),
+      });
+    const locked = isLocked(now.name, name);
+    const tools = html`<${Button} label=${say("nine_values_of", { label })} symbol="gallery" bare kind="quiet" onClick=${wall} />
+      <${Button} label=${say("another_value_of", { label })} symbol="dice" bare kind="quiet" disabled=${locked} onClick=${() => put(another(range))} />
+      <${Button} label=${say("lock", { label })} symbol="lock" bare kind="quiet" title=${say("lock_dice_and_surprises_leave")} aria-pressed=${String(locked)} onClick=${() => toggleLock(now.name, name)} />`;
+    return html`<${Dragged} label=${label} ...${range} tools=${tools} change=${put} />`;
+  }
+  /** Other values of all numbers that are not locked. @param {FormulaTable} now @param {{name: string, value: number, least: number, most: number, whole?: boolean}[]} numbers */
+  const Dice = (now, numbers) =>
+    numbers.length > 1 &&
+    html`<${Button} label=${say("others_by_chance")} symbol="dice" kind="wide-button" title=${say("other_values_near_these_but")} onClick=${() =>
+      explorer.change({
+        formula: {
+          ...now,
+          ...Object.fromEntries(
+            numbers
+              .filter(({ name }) => !isLocked(now.name, name))
+              .map((each) => [each.name, another(each)]),
+          ),
+        },
+      })} />`;
+
   const groups = Map.groupBy(cards, ({ group }) => group);
   // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
   const own = observe({
@@ -150,23 +198,42 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     const options = known?.tables
       ? []
       : optionsOf(known).filter(({ type }) => !solid || type === "text");
-    const knob = (
-      /** @type {Received.KnobFacts} */ { name, value, least, most, whole, meaning },
-    ) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
-      whole=${whole} hint=${meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
-    const field = (/** @type {OptionOf} */ option) => {
-      const { name, default: usual } = option;
+    /** Return a number with its range; null: it has no slider. @param {OptionOf} option */
+    const numberOf = ({ name, default: usual, meaning: hint }) => {
       const value = now[name] ?? usual;
-      if (typeof usual === "boolean")
-        return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {unknown} */ given) => put({ [name]: given })} />`;
       if (typeof usual !== "number" || typeof value !== "number" || known?.whole.includes(name))
-        return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {unknown} */ given) => put({ [name]: given })} />`;
-      const reach = Math.max(1, Math.abs(usual));
-      const [least, most] =
-        name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
-      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {number} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+        return null;
+      const reach = 2 * Math.max(1, Math.abs(usual)),
+        [least, most] =
+          name === "turn" || name === "tilt" ? [-180, 180] : [usual - reach, usual + reach];
+      return {
+        name,
+        value,
+        usual,
+        least: Math.min(least, value),
+        most: Math.max(most, value),
+        hint,
+      };
     };
-    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title=${say("parameters")}><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
+    const numbers = [
+      ...options.map(numberOf).filter((each) => each !== null),
+      ...(solid?.knobs ?? []).map(({ meaning: hint, ...knob }) => ({
+        ...knob,
+        ...(typeof known?.options?.[knob.name] === "number" && { usual: known.options[knob.name] }),
+        hint,
+      })),
+    ];
+    const knob = (/** @type {(typeof numbers)[number]} */ each) =>
+      html`<${Tried} key=${each.name} now=${now} ...${each} keys=${(/** @type {number} */ given) => ({ [each.name]: given })} />`;
+    const field = (/** @type {OptionOf} */ option) => {
+      const { name, default: usual } = option,
+        type = typeof usual === "boolean" ? "bool" : option.type;
+      return (
+        !numberOf(option) &&
+        html`<${OptionField} key=${name} option=${{ ...option, type }} value=${now[name] ?? usual} put=${(/** @type {unknown} */ given) => put({ [name]: given })} />`
+      );
+    };
+    return html`${known?.tables ? html`<${Flame} />` : html`<${Section} title=${say("parameters")}><p class="hint">${known?.meaning}</p>${options.map(field)}${numbers.map(knob)}${Dice(now, numbers)}<//>`}
       ${
         !solid &&
         html`<${Section} title=${say("points")}><${Slider} label=${say("quality")} value=${qualityOf(scatter, now.name)} least=${1} most=${2000} log hint=${say("points_for_each_pixel")}
@@ -174,7 +241,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       }
       ${
         solid &&
-        html`<${space.Camera} /><${Section} title=${say("samples")}><${Slider} label=${say("samples")} value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
+        html`${explorer.placed.camera && html`<${Camera} explorer=${explorer} space=${space} />`}<${Section} title=${say("samples")}><${Slider} label=${say("samples")} usual="auto" value=${light.samples ?? "auto"} auto=${solid.samples} least=${1} most=${4096} log
         hint=${say("paths_of_light_for_each")} put=${(/** @type {number|"auto"} */ samples) => explorer.change({ light: { ...light, samples: samples === "auto" ? samples : Math.max(1, Math.round(samples)) } })} /><//>`
       }`;
   }
@@ -186,19 +253,11 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
     ) => {
       const reach = Math.max(2, 2 ** Math.ceil(Math.log2(Math.abs(value)))),
         power = new RegExp(`(\\*\\*|\\^)\\s*-?\\s*${name}\\b`).test(String(now.step)),
-        put = (/** @type {number} */ given, /** @type {string} */ step) =>
-          explorer.change(
-            {
-              formula: {
-                ...now,
-                [name]:
-                  part === null ? given : /** @type {number[]} */ (now[name]).with(part, given),
-              },
-            },
-            step,
-          );
-      return html`<${transforms.Dragged} key=${text} label=${text} value=${value} least=${-reach} most=${reach}
-        whole=${power && Number.isInteger(value)} change=${put} />`;
+        keys = (/** @type {number} */ given) => ({
+          [name]: part === null ? given : /** @type {number[]} */ (now[name]).with(part, given),
+        });
+      return html`<${Tried} key=${text} now=${now} name=${name} label=${text} value=${value} least=${-reach} most=${reach}
+        whole=${power && Number.isInteger(value)} keys=${keys} />`;
     };
     const found = parametersOf(now);
     return (
@@ -215,12 +274,40 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       values === explorer.placed?.values
         ? explorer.changeFormula(name)
         : explorer.open({ formula: name });
+    // Of the same kind as this picture: what can be tried on this view.
+    const isAlike = (/** @type {Listed} */ { name, values }) =>
+      values && explorer.placed?.values && name !== now.name;
+    const itemOf = (/** @type {Listed} */ { name, first, about }) => ({
+      id: name,
+      title: first,
+      about,
+      change: { formula: name, title: "" },
+    });
+    const found = cards.filter((card) => fits(card) && isAlike(card));
+    const points = (/** @type {Listed} */ card) =>
+      isAlike(card) &&
+      pointed(
+        card.name,
+        () => tried.show(itemOf(card), undefined, { fit: true, rest: COMPILED_MS }),
+        tried.hide,
+      );
+    const wall = () =>
+      tried.open({
+        title: say("formulas"),
+        items: found.map(itemOf),
+        fit: true,
+        choose: ({ id }, made) =>
+          made
+            ? explorer.open({ scene: { ...made.scene, image: explorer.scene.image } })
+            : explorer.changeFormula(id),
+      });
     return html`<input type="search" placeholder=${say("search")} aria-label=${say("search_the_formulas")} value=${own.wanted} onInput=${(
       /** @type {FieldEvent} */ { target },
     ) => {
       own.wanted = target.value;
     }} />
       <p class="hint" role="status">${cards.some(fits) ? html`<${Coming} />` : say("no_formula_has_these_words")}</p>
+      ${found.length > 1 && html`<${Button} label=${say("wall_of_nine")} symbol="gallery" kind="wide-button" title=${say("large_pictures_of_this_view")} onClick=${wall} />`}
       ${[...groups]
         .filter(([, members]) => members.some(fits))
         .map(
@@ -229,7 +316,7 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
           .filter(fits)
           .map(
             (card) => html`<li key=${card.name}>
-          <${Card} title=${card.first} below=${card.rest} about=${card.about} aria-pressed=${String(card.name === now.name)} onClick=${() => choose(card)}>
+          <${Card} title=${card.first} below=${card.rest} about=${card.about} aria-pressed=${String(card.name === now.name)} onClick=${() => (tried.hide(), choose(card))} ...${points(card)}>
             <${Thumbnail} src=${`/thumbnail/formula/${card.name}`} /><//></li>`,
           )}</ul>`,
         )}`;
@@ -260,5 +347,11 @@ export function formulaPanel(/** @type {Context} */ { explorer, ui, canvas, spac
       }
       <${Section} title=${say("formulas")}><${Formulas} now=${now} /><//></div>`;
   }
-  return { View, Over: transforms.Handles };
+  /** The transforms of a flame, once their code is there. */
+  function Flame() {
+    useEffect(() => void load().catch(() => notify(UNLOADED, "error")), []);
+    return transforms.value && html`<${transforms.value.Fields} />`;
+  }
+  const Over = () => transforms.value && html`<${transforms.value.Handles} />`;
+  return { View, Over, hidden: () => tried.end() };
 }

@@ -9,6 +9,7 @@ const POINTER = [
   [say("wheel"), say("zoom_about_the_pointer")],
   [say("shift_and_drag"), say("zoom_to_a_box")],
   [say("double_click"), say("zoom_in_four_times")],
+  [say("hold_still_then_steer"), say("fly_in_with_shift_out")],
   [say("two_fingers"), say("zoom_and_turn")],
   [say("right_click_long_press"), say("menu_of_the_point")],
 ];
@@ -16,6 +17,7 @@ const FINGERS = [
   [say("drag"), say("move_the_picture")],
   [say("two_fingers"), say("zoom_and_turn")],
   [say("double_tap"), say("zoom_in_four_times")],
+  [say("tap_then_hold"), say("fly_in_with_a_second")],
   [say("long_press"), say("menu_of_the_point")],
   [say("tap"), say("hide_the_bars_or_show")],
 ];

@@ -9,6 +9,7 @@ import { autopilotTool } from "./autopilot.js";
 import { Edge } from "./edge.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
+import { tryLater } from "./later.js";
 import { pointMenu } from "./menu.js";
 import { FAVORITE_KEYS } from "./palettes.js";
 import { Over, snapshotsTool } from "./snapshots.js";
@@ -154,6 +155,7 @@ export function mountPanels(explorer) {
   const past = snapshotsTool({ explorer, ui, notify }),
     autopilot = autopilotTool({ explorer, notify, ui });
   const space = spaceTool({ explorer, notify });
+  const tried = tryLater({ explorer, ui });
   const context = {
     explorer,
     canvas,
@@ -162,6 +164,7 @@ export function mountPanels(explorer) {
     past,
     autopilot,
     space,
+    tried,
     open,
     close,
     notify,
@@ -236,6 +239,7 @@ export function mountPanels(explorer) {
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
   const escape = () =>
     ui.explain?.end() ||
+    tried.close() ||
     [...built.values()].some((panel) => panel.cancel?.()) ||
     autopilot.stop() ||
     space.land() ||
@@ -391,7 +395,7 @@ export function mountPanels(explorer) {
     const shown = ui.open && panelOf(ui.open),
       Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} id=${shown.id} title=${shown.title} wide=${shown.wide} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">${say("drop_a_scene_a_picture")}</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">${say("drop_a_scene_a_picture")}</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${tried.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
@@ -494,6 +498,10 @@ function hideBars(
       kept.set("hid", true); // once is enough
       notify(say("tap_the_picture_to_show"), "info", { id: HIDDEN });
     }, DOUBLE_MS);
+  });
+  explorer.addEventListener("again", () => clearTimeout(waiting)); // a tap zooms, or holds and flies
+  explorer.addEventListener("hold", () => {
+    waiting = 0;
   });
   const moved = () => {
     clearTimeout(resting);

@@ -1,7 +1,8 @@
 /** The stack of layers and groups: which one is edited, order, blend, opacity, mask. */
 import { html } from "../html.js";
 import { paintsOf } from "../paints.js";
-import { Button, Select, Slider, whileHeld, words } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Button, Select, whileHeld, words } from "../ui.js";
 import { say, within } from "../words.js";
 import { coloringName, gradient, shownPalette } from "./colors.js";
 import {
@@ -15,6 +16,7 @@ import {
   withAt,
   without,
 } from "./layering.js";
+import { Previews } from "./previews.js";
 
 const ADDED = /** @type {Paint} */ ({
   coloring: "slopes",
@@ -26,11 +28,11 @@ const ADDED = /** @type {Paint} */ ({
 /** @typedef {{mask: PictureMask|null|undefined, put: (mask: PictureMask|null) => void}} MaskOf */
 /** @typedef {ReturnType<typeof paintsOf>[number]} Found */
 /**
- * @param {{color: Color, picked: number, level: number, catalog: Received.Catalog, pick: (index: number, level?: number) => void,
+ * @param {{explorer: import("../explorer.js").Explorer, tried: Tried, color: Color, picked: number, level: number, catalog: Received.Catalog, pick: (index: number, level?: number) => void,
  *   change: (color: Color, live?: boolean, fit?: number) => void, Mask: (given: MaskOf) => unknown}} options `picked` 0 is the base, k the layer k
  * from the bottom, groups unfolded; `level`: 0, or the group around it is meant whose path has this length. `Mask` is shown for what may have one
  */
-export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
+export function Layers({ explorer, tried, color, picked, level, catalog, pick, change, Mask }) {
   const layers = color.layers ?? [],
     paints = paintsOf(color),
     own = paints[picked].path;
@@ -57,6 +59,11 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
     const now = moved(layers, path, step);
     put(now.layers, now.path, Boolean(over?.layers));
   };
+  const blends = /** @type {NonNullable<Paint["blend"]>[]} */ (catalog.blends).map((blend) => ({
+    id: blend,
+    title: words(blend),
+    change: over ? { color: { ...color, layers: withAt(layers, path, { ...over, blend }) } } : {},
+  }));
   const remove = () => {
     const now = without(layers, path),
       below = Math.min(picked, paintsOf({ ...color, layers: now }).length - 1);
@@ -135,7 +142,8 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
       over &&
       html`<div class="stack" key=${path.join()}>
       <${Select} label=${say("blend")} choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(/** @type {Paint["blend"]} */ blend) => edit({ blend })} />
-      <${Slider} label=${say("opacity")} value=${over.opacity ?? 1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
+      <${Previews} explorer=${explorer} label=${say("blend_modes_of_this_layer")} items=${blends} chosen=${over.blend ?? "auto"} tried=${tried} choose=${({ id }) => edit({ blend: id })} />
+      <${Slider} label=${say("opacity")} value=${over.opacity ?? 1} usual=${1} least=${0} most=${1} live=${(/** @type {number} */ opacity) => edit({ opacity }, true)} put=${(/** @type {number} */ opacity) => edit({ opacity })} />
       <${Mask} mask=${over.picture_mask} put=${(/** @type {PictureMask|null} */ mask) => edit({ picture_mask: mask })} />
       ${over.layers && html`<${Button} label=${say("ungroup")} kind="wide-button" onClick=${ungroup} />`}
       ${canGroup(layers, path) && html`<${Button} label=${say("make_a_group_of_it")} kind="wide-button" title=${say("drag_other_layers_into_it")} onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`

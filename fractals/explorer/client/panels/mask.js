@@ -2,7 +2,8 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
 import { newCanvas } from "../picture.js";
 import { observe } from "../state.js";
-import { Button, FileButton, Segments, Slider, whileHeld } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Button, FileButton, Segments, whileHeld } from "../ui.js";
 import { say } from "../words.js";
 
 const SIDE = 256,

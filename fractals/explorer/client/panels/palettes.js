@@ -4,29 +4,13 @@ import { kept, observe } from "../state.js";
 import { Button, download, TextField } from "../ui.js";
 import { say } from "../words.js";
 import { gradient, tableOf } from "./colors.js";
+import { pointed } from "./pointing.js";
 
 /** Keys of the favorites: F5, F11 and F12 stay the browser's. */
 export const FAVORITE_KEYS = ["F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
 
 const FEW = 10; // palettes that are shown until all are asked for
 const own = observe({ all: false });
-let under = /** @type {Palette|null} */ (null); // the palette that the mouse points at
-
-/** Show a palette on the picture while the mouse points at it. A strip that appears under a mouse at rest is not meant.
- */
-const pointed = (
-  /** @type {(palette: Palette|null) => void} */ peek,
-  /** @type {Palette} */ palette,
-) => ({
-  onPointerEnter: () => {
-    under = null;
-  },
-  onPointerMove: (/** @type {PointerEvent} */ { pointerType }) => {
-    if (pointerType === "mouse" && under !== palette) peek((under = palette));
-  },
-  onPointerLeave: () => peek(null),
-  onBlur: () => peek(null),
-});
 
 /** @param {{catalog: Received.Catalog, chosen: Palette, choose: (name: string) => void, peek: (palette: Palette|null) => void}} options */
 export function Palettes({ catalog, chosen, choose, peek }) {
@@ -45,7 +29,11 @@ export function Palettes({ catalog, chosen, choose, peek }) {
     ({ name, title }) => {
       const starred = favorites.includes(name);
       return html`<li key=${name} class="palette">
-      <button type="button" class="strip-button" title=${title} aria-pressed=${String(name === chosen)} onClick=${() => choose(name)} ...${pointed(peek, name)}>
+      <button type="button" class="strip-button" title=${title} aria-pressed=${String(name === chosen)} onClick=${() => choose(name)} ...${pointed(
+        name,
+        () => peek(name),
+        () => peek(null),
+      )}>
         <span class="strip" style=${{ background: gradient(name, catalog) }}></span><span class="caption">${title}</span></button>
       <${Button} label=${starred ? say("remove_from_the_favorites", { title }) : say("mark_as_a_favorite", { title })} symbol="star" bare
         kind=${starred ? "star on" : "star"} aria-pressed=${String(starred)} onClick=${() => mark(name)} />
@@ -81,7 +69,11 @@ export function OwnPalettes({ catalog, chosen, choose, peek }) {
       mine.length > 0 &&
       html`<ul class="palettes own" aria-label=${say("my_palettes")}>${mine.map(
         (palette) => html`<li key=${palette.title} class="palette">
-      <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)} ...${pointed(peek, palette)}>
+      <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)} ...${pointed(
+        palette,
+        () => peek(palette),
+        () => peek(null),
+      )}>
         <span class="strip" style=${{ background: gradient(palette, catalog) }}></span><span class="caption">${palette.title}</span></button>
       <span class="line tight end"><${Button} label=${say("save_as_a_file", { title: palette.title ?? "" })} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
         <${Button} label=${say("remove_name", { name: palette.title ?? "" })} symbol="trash" bare kind="quiet" onClick=${() =>

@@ -1,9 +1,10 @@
 /** The table [relief] of an escape-time scene: ground in the sun. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Section, Select, Slider, words } from "../ui.js";
+import { Slider } from "../slider.js";
+import { Section, Select, words } from "../ui.js";
+import { Daylight } from "./daylight.js";
 import { say } from "../words.js";
-import { Daylight } from "./space.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 const RANGES = /** @type {["rise"|"tilt", number, number][]} */ ([
@@ -28,7 +29,7 @@ export function Relief(/** @type {{explorer: import("../explorer.js").Explorer}}
         name,
         least,
         most,
-      ]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} least=${least} most=${most} hint=${known[name].description}
+      ]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} usual=${known[name].default} least=${least} most=${most} hint=${known[name].description}
       live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`,
     )}<//>
     ${explorer.placed.sun && html`<${Daylight} explorer=${explorer} space=${{ ...NORTH, sun: explorer.placed.sun }} />`}`;

@@ -35,7 +35,9 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
     title.toLowerCase().includes(own.wanted.trim().toLowerCase()) &&
     [ALL, group].includes(own.group);
   const View = () =>
-    html`<${Road} at="gallery" open=${open} /><div class="chips" role="group" aria-label=${say("kinds_of_scenes")}>${GROUPS.map(
+    html`<${Road} at="gallery" open=${open} /><div class="chips" role="group" aria-label=${say("kinds_of_scenes")}>${GROUPS.filter(
+      (group) => group === ALL || explorer.catalog.scenes.some((each) => each.group === group),
+    ).map(
       (group) =>
         html`<${Button} key=${group} label=${words(group)} kind="chip-button" aria-pressed=${String(own.group === group)} onClick=${() => {
           own.group = group;

@@ -1,10 +1,11 @@
 /** Surprise: twelve scenes like this one, favorites, and children of two of them. */
 import { html } from "../html.js";
+import { nameOf } from "../points.js";
 import { kept, observe } from "../state.js";
 import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
 import { say } from "../words.js";
-import { children } from "./breed.js";
 import { shownPalette, tableOf } from "./colors.js";
+import { lockedOf } from "./numbers.js";
 import { drawSheet } from "./previews.js";
 import { Road } from "./road.js";
 
@@ -67,11 +68,18 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
 
   const draw = () =>
     fill(say("mutating_this_scene"), (place) =>
-      explorer.job({ t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) }, (told) => {
-        if (told.t !== "surprised") return;
-        const { index, label, scene, preview } = told;
-        place(index, { label, scene, picture: explorer.pixelsOf(preview) });
-      }),
+      explorer.job(
+        {
+          t: "surprise",
+          seed: Math.floor(Math.random() * 2 ** 31),
+          locked: lockedOf(nameOf(explorer.scene.formula) ?? ""),
+        },
+        (told) => {
+          if (told.t !== "surprised") return;
+          const { index, label, scene, preview } = told;
+          place(index, { label, scene, picture: explorer.pixelsOf(preview) });
+        },
+      ),
     );
 
   /** More like a card: its scene is opened, and mutated. */
@@ -83,7 +91,10 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   async function breed() {
     const [one, other] = own.parents.map((index) => favorites()[index]?.scene);
     if (!one || !other) return;
-    const { mixed } = await import("./stops.js");
+    const [{ mixed }, { children }] = await Promise.all([
+      import("./stops.js"),
+      import("./breed.js"),
+    ]);
     const between = (/** @type {Color} */ a, /** @type {Color} */ b) => {
       const tables = [a, b].map((color) =>
         tableOf(shownPalette(color, explorer.catalog), explorer.catalog),

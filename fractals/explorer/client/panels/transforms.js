@@ -1,4 +1,6 @@
 /** The transforms of a flame: triangles to drag on the picture, and fields of the one that is picked. */
+import { summed } from "../arithmetic.js";
+import { copied, symmetryOf, without } from "../flames.js";
 import { apply, compose, inverse } from "../frames.js";
 import { html } from "../html.js";
 import {
@@ -12,23 +14,34 @@ import {
   withTransform,
 } from "../points.js";
 import { observe } from "../state.js";
-import { Button, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
+import { Button, Row, Section, Segments, TextField, Toggle, whileHeld, words } from "../ui.js";
 import { say } from "../words.js";
 import { ANY } from "../written.js";
-import { AddVariation } from "./variations.js";
+import { shownPalette, tableOf } from "./colors.js";
+import { deskTool } from "./desk.js";
+import { Dragged } from "./dragged.js";
+import { mixed } from "./stops.js";
+import { AddVariation, weightsOf } from "./variations.js";
 
+const NUMBER = summed(ANY);
 const NAMES = [say("middle"), say("end_of_x"), say("end_of_y")],
-  NUMBERS = ["a", "b", "c", "d", "e", "f"];
+  NUMBERS = ["a", "b", "c", "d", "e", "f"],
+  MAPS = [
+    ["affine", say("map")],
+    ["post", say("post_map")],
+  ];
 /** @type {Record<string, number[]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 /** @typedef {"weight"|"color"|"color_speed"|"opacity"} Share */
 const NUDGE = 8,
   REACH = 9; // CSS pixels: that an arrow key moves a handle; the radius of one
 
-/** @param {{explorer: import("../explorer.js").Explorer, canvas: HTMLCanvasElement}} context */
-export function transformsTool({ explorer, canvas }) {
-  // `draft`: the map of the picked transform while its triangle is dragged; `fitted`: triangles have a scale of their own
+/** @param {Pick<Context, "explorer"|"canvas"|"tried">} context */
+export function transformsTool({ explorer, canvas, tried }) {
+  // `draft`: the map of the picked transform while its triangle is dragged; `fitted`: triangles have a scale of their own;
+  // `map`: which of a transform's two maps triangles and numbers are of
   const own = observe({
+    map: /** @type {"affine"|"post"} */ ("affine"),
     picked: /** @type {number|string} */ (0),
     draft: /** @type {number[]|null} */ (null),
     fitted: false,
@@ -41,9 +54,23 @@ export function transformsTool({ explorer, canvas }) {
       : { name: explorer.scene?.formula };
   const known = () => explorer.catalog?.formulas.find(({ name }) => name === formula().name);
   const all = () => transformsOf(formula(), known());
-  const picked = () => all().find(([key]) => key === own.picked) ?? all()[0];
+  const listed = () =>
+    all()
+      .filter(([each]) => each !== FINAL)
+      .map(([, each]) => each);
+  /** Return the transforms as of `transformsOf`, without the turns of a symmetry. */
+  const shown = () => {
+    const list = listed(),
+      first = list.length - symmetryOf(list).count;
+    return all().filter(([key]) => key === FINAL || Number(key) < first);
+  };
+  const picked = () => shown().find(([key]) => key === own.picked) ?? shown()[0];
+  const mapOf = (/** @type {Transform} */ transform) => transform[own.map] ?? UNIT;
   const affineOf = (/** @type {import("../points.js").Listed} */ [key, transform]) =>
-    own.draft && key === picked()[0] ? own.draft : (transform.affine ?? UNIT);
+    own.draft && key === picked()[0] ? own.draft : mapOf(transform);
+  const replace = (/** @type {Transform[]} */ transforms, step = "") =>
+    explorer.change({ formula: { ...formula(), transforms } }, step);
+  const desk = deskTool({ explorer, own, listed, shown, picked, replace });
   const put = (/** @type {Transform} */ values, step = "") =>
     explorer.change({ formula: withTransform(formula(), known(), picked()[0], values) }, step);
 
@@ -58,8 +85,8 @@ export function transformsTool({ explorer, canvas }) {
     const plane = pictured();
     if (!plane || !own.fitted) return plane;
     if (held) return held;
-    const corners = all().flatMap(([, transform]) =>
-      cornersOf(transform.affine ?? UNIT).map((corner) => apply(plane, corner)),
+    const corners = shown().flatMap(([, transform]) =>
+      cornersOf(mapOf(transform)).map((corner) => apply(plane, corner)),
     );
     const [left, top, right, bottom] = explorer.free ?? [0, 0, ...explorer.size],
       ratio = canvas.clientWidth / canvas.width || 1;
@@ -96,7 +123,7 @@ export function transformsTool({ explorer, canvas }) {
         shiftKey,
       );
       own.draft = last;
-      put({ affine: last }, step);
+      put({ [own.map]: last }, step);
     };
     const end = () => {
       own.draft = last;
@@ -128,17 +155,23 @@ export function transformsTool({ explorer, canvas }) {
       inverse(plane),
       at.map((part, k) => part + NUDGE * by[k]),
     );
-    put({ affine: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
+    put({ [own.map]: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
+  }
+
+  /** Return the color of a transform in the palette. @param {Transform} transform */
+  function tintOf({ color = 0 }) {
+    const { scene, catalog } = explorer;
+    return mixed(tableOf(shownPalette(scene.color ?? {}, catalog), catalog), color);
   }
 
   function Triangle(
     /** @type {{entry: import("../points.js").Listed, plane: number[]}} */ { entry, plane },
   ) {
-    const [key, , name] = entry,
+    const [key, transform, name] = entry,
       corners = cornersOf(affineOf(entry)).map((corner) => apply(plane, corner));
     if (!corners.flat().every((part) => Math.abs(part) < 1e6)) return null;
     const on = key === picked()[0];
-    return html`<g class=${on ? "picked" : ""} data-transform=${name}>
+    return html`<g class=${on ? "picked" : ""} data-transform=${name} style=${{ "--tint": tintOf(transform) }}>
       <polygon points=${corners.map((corner) => corner.join()).join(" ")} onPointerDown=${(/** @type {PointerEvent} */ event) => grab(event, key, ORIGIN)} />
       ${corners.map(
         (
@@ -165,42 +198,27 @@ export function transformsTool({ explorer, canvas }) {
   /** The triangles over the picture. */
   function Handles() {
     const plane = explorer.placed && explorer.scene ? onScreen() : null;
-    if (!plane || !all().length) return null;
-    const sorted = [...all()].sort(([one]) => (one === picked()[0] ? 1 : -1));
-    const shown = own.fitted && frameOf(plane);
-    return html`<svg class=${`handles${shown ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${shown && html`<polygon class="frame" points=${shown.map((corner) => corner.join()).join(" ")}><title>${say("the_picture")}</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
+    if (!plane || !shown().length) return null;
+    const sorted = [...shown()].sort(([one]) => (one === picked()[0] ? 1 : -1));
+    const frame = own.fitted && frameOf(plane);
+    return html`<svg class=${`handles${frame ? " fitted" : ""}`} style=${{ translate: canvas.style.translate }}>${frame && html`<polygon class="frame" points=${frame.map((corner) => corner.join()).join(" ")}><title>${say("the_picture")}</title></polygon>`}${sorted.map((entry) => html`<${Triangle} key=${entry[0]} entry=${entry} plane=${plane} />`)}</svg>`;
   }
-
-  /** A slider whose drag is one step of undo. */
-  const Dragged = (
-    /** @type {{label: string, value: number, least: number, most: number, change: (value: number, step: string) => void, whole?: boolean, hint?: string}} */ {
-      label,
-      value,
-      least,
-      most,
-      change,
-      whole = false,
-      hint = "",
-    },
-  ) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
-    live=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags}`)} put=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags++}`)} />`;
 
   function Variations(/** @type {{transform: Transform}} */ { transform }) {
     const { variations = { linear: 1 } } = transform,
-      names = explorer.catalog.variations.map(({ name }) => name);
+      weights = weightsOf(variations, explorer.catalog);
     const rest = (/** @type {string} */ key) =>
       Object.fromEntries(
         Object.entries(variations).filter(
           ([other]) => other !== key && !other.startsWith(`${key}_`),
         ),
       );
-    const isWeight = (/** @type {string} */ key) => names.includes(key.replace(/^(pre|post)_/, ""));
     return html`<${Section} title=${say("variations")}>${Object.entries(variations).map(
       ([key, value]) => html`<div key=${key} class="line">
         <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
-        ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${say("remove_name", { name: words(key) })} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
+        ${weights.includes(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${say("remove_name", { name: words(key) })} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
     )}
-<//><${AddVariation} explorer=${explorer} variations=${variations} put=${(given) => put({ variations: given })}
+<//><${AddVariation} explorer=${explorer} tried=${tried} variations=${variations} put=${(given) => put({ variations: given })}
         change=${(given) => ({ formula: withTransform(formula(), known(), picked()[0], { variations: given }) })} />`;
   }
 
@@ -210,44 +228,39 @@ export function transformsTool({ explorer, canvas }) {
     if (!entry) return null;
     const [key, transform] = entry,
       affine = affineOf(entry),
-      count = all().filter(([each]) => each !== FINAL).length;
-    const list = all()
-      .filter(([each]) => each !== FINAL)
-      .map(([, each]) => each);
-    const replace = (/** @type {Transform[]} */ transforms) =>
-      explorer.change({ formula: { ...formula(), transforms } });
+      list = listed(),
+      count = list.length - symmetryOf(list).count;
     const add = () => {
       own.picked = count;
-      replace([...list, { ...(key === FINAL ? list[0] : transform), weight: 0.5 }]);
+      desk.forget();
+      replace(copied(list, key === FINAL ? 0 : Number(key), count, { weight: 0.5 }));
     };
     const remove = () => {
       own.picked = 0;
+      desk.forget();
       if (key === FINAL)
         explorer.change({
           formula: /** @type {FormulaTable} */ (
             Object.fromEntries(Object.entries(formula()).filter(([each]) => each !== FINAL))
           ),
         });
-      else replace(list.toSpliced(Number(key), 1));
+      else replace(without(list, Number(key)));
     };
     const typed = (/** @type {number} */ k) => (/** @type {number} */ value) =>
-      put({ affine: affine.with(k, value) });
+      put({ [own.map]: affine.with(k, value) });
     const share = (/** @type {Share} */ name, /** @type {number} */ usual, most = 1) =>
-      html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
+      html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} usual=${usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
     return html`<${Section} title=${say("transforms")}>
         <p class="hint">${say("drag_the_triangles_on_the")}</p>
         <${Toggle} label=${say("fit_the_triangles_into_the")} about=${say("shows_all_triangles_at_a")} value=${own.fitted} put=${(/** @type {boolean} */ on) => (own.fitted = on)} />
-        <div class="segments wrap" role="group" aria-label=${say("transforms")}>${all().map(
-          ([each, , name]) =>
-            html`<${Button} key=${each} label=${name} aria-pressed=${String(each === key)} onClick=${() => {
-              own.picked = each;
-            }} />`,
-        )}</div>
+        <${desk.List} />
         <div class="line"><${Button} label=${say("duplicate")} kind="quiet" onClick=${add} /><${Button} label=${say("remove")} kind="quiet" disabled=${key !== FINAL && count < 2} onClick=${remove} />
           ${!formula().final && html`<${Button} label=${say("final_transform")} kind="quiet" title=${say("it_moves_points_where_they")} onClick=${() => explorer.change({ formula: { ...formula(), transforms: list, final: { variations: { linear: 1 } } } })} />`}</div>
         ${key !== FINAL && share("weight", 1, 4)}${share("color", 0)}${share("color_speed", 0.5)}${key !== FINAL && share("opacity", 1)}
-        <div class="numbers" role="group" aria-label=${say("affine_map")}>${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${ANY} put=${typed(k)} />`} />`)}</div><//>
-      <${Variations} transform=${transform} />`;
+        <${Segments} label=${say("map")} choices=${MAPS} value=${own.map} put=${(/** @type {"affine"|"post"} */ map) => (own.map = map)} />
+        <p class="hint">${own.map === "post" ? say("the_post_map_moves_points") : ""}</p>
+        <div class="numbers" role="group" aria-label=${own.map === "post" ? say("post_map") : say("affine_map")}>${NUMBERS.map((name, k) => html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" inputmode="decimal" value=${String(affine[k])} read=${NUMBER} put=${typed(k)} />`} />`)}</div><//>
+      <${Variations} transform=${transform} /><${desk.Symmetry} />`;
   }
-  return { Handles, Fields, Dragged };
+  return { Handles, Fields };
 }

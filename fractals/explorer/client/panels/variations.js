@@ -21,6 +21,13 @@ export function variationsFor(variations, wanted) {
   return found.sort((one, other) => begins(other) - begins(one));
 }
 
+/** Return the keys of a transform's variations that are weights; the others are parameters.
+ * @param {Weights} variations @param {Received.Catalog} catalog @returns {string[]} */
+export function weightsOf(variations, catalog) {
+  const names = catalog.variations.map(({ name }) => name);
+  return Object.keys(variations).filter((key) => names.includes(key.replace(/^(pre|post)_/, "")));
+}
+
 /** Return weights and parameters with one more variation. @param {Weights} variations
  * @param {Received.VariationFacts} added @returns {Weights} */
 export function withVariation(variations, { name, parameters = {} }) {
@@ -28,19 +35,19 @@ export function withVariation(variations, { name, parameters = {} }) {
   return { ...variations, [name]: 0.5, ...Object.fromEntries(given) };
 }
 
-/** @param {{explorer: import("../explorer.js").Explorer, variations: Weights, change: (variations: Weights) => Scene, put: (variations: Weights) => void}} options
+/** @param {{explorer: import("../explorer.js").Explorer, tried: Tried, variations: Weights, change: (variations: Weights) => Scene, put: (variations: Weights) => void}} options
  * `change`: the keys of the scene with other variations of the transform */
-export function AddVariation({ explorer, variations, change, put }) {
+export function AddVariation({ explorer, tried, variations, change, put }) {
   const free = explorer.catalog.variations.filter(({ name }) => !(name in variations));
   const found = variationsFor(free, own.wanted),
     shown = found.slice(0, MOST);
-  const items = shown.map((each) => ({
+  const itemOf = (/** @type {Received.VariationFacts} */ each) => ({
     id: each.name,
     title: words(each.name),
     about: each.title,
     change: change(withVariation(variations, each)),
     added: each,
-  }));
+  });
   const told = !found.length
     ? say("no_variation_has_these_words")
     : found.length > MOST
@@ -53,5 +60,5 @@ export function AddVariation({ explorer, variations, change, put }) {
       own.wanted = target.value;
     }} />
     <p class="hint" role="status">${told}</p>
-    <${Previews} explorer=${explorer} label=${say("variations")} items=${items} named choose=${({ added }) => put(withVariation(variations, added))} /><//>`;
+    <${Previews} explorer=${explorer} label=${say("variations")} items=${shown.map(itemOf)} wall=${found.map(itemOf)} named tried=${tried} choose=${({ added }) => put(withVariation(variations, added))} /><//>`;
 }

@@ -1,0 +1,31 @@
+/** What the engine of a site reads and draws: `fractals/explorer/client/site/`. */
+/** A scene whose tables are complete, as of `whole`; others stand in it as they were given. */
+interface SiteScene extends WholeScene {
+  iteration: Required<Scenes.Iteration>; color: SiteColor;
+  image: Scenes.ImageSettings & { size: number[]; supersampling: number };
+}
+interface SiteColor extends Color { inside: string }
+/** `engine/facts.json`, as `fractals/explorer/site/tables.py` writes it. */
+interface SiteFacts {
+  version: string; first: Scene; gallery: boolean; flavors: string[]; defaults: SiteScene; scenes: Record<string, Scene>;
+  formulas: Record<string, SiteFormula>; colorings: Record<string, SiteColoring>; palettes: Record<string, PaletteTable>;
+  spaces: { lms: number[][]; lab: number[][]; roots: number[][]; linear: number[][]; entries: number; levels: number };
+  probe: { limitSize: number[]; size: number[]; late: number; kept: number; scales: number[][]; depths: number[]; most: number };
+  bits: { all: number; exact: number; least: number };
+}
+interface SiteFormula {
+  name: string; title: string; center: string[]; width: string; degree: number; fraction: number[]; tolerance: number; escapes: boolean; maps: number;
+  usual: string; replaces: boolean; refused: Record<string, string>; parameters: Record<string, unknown>; options: number[]; programs: Record<string, string>;
+  deep: boolean; canReturn: boolean; inside: boolean;
+}
+interface SiteColoring {
+  derivative: boolean; transfer: string; palette: Palette; blend: string; side: string; counted: boolean; converging: boolean; planes: number;
+  options: Settings; parts: Record<string, string>;
+}
+/** Values of a coloring's options. */
+type Settings = Record<string, number>;
+/** What a file of programs tells of them: those that iterate, or the numbers of those that color. */
+interface ProgramsFacts { programs: Record<string, ProgramFacts> | Record<string, number>; stack: number }
+interface ProgramFacts {
+  memory: number; stack: number; data: [number, string][]; places: Record<string, number>; calls: [string, number][]; limitAt: number[];
+}

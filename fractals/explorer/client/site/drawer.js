@@ -1,0 +1,390 @@
+/**
+ * Draws parts of pictures by WebAssembly: samples are iterated by the programs of a formula, tile by tile, and colored
+ * by those of `colors.bin`. Runs in workers, and in Node.
+ */
+
+/** @typedef {{file: string, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
+ * layers: import("./plan.js").LayerJob[], limit: number, offset: number, columns: Float64Array[], rows: Float64Array[],
+ * n: number, want: "pixels"|"raw"|"values", tally?: boolean}} Job `n`: samples a pixel, a side; `tally`: whether counts are told; "raw": counts and z, "values": of the
+ * lowest layer */
+/** @typedef {{facts: ProgramsFacts, module: WebAssembly.Module}} Opened */
+/** @typedef {{rgb: Uint8Array<ArrayBuffer>, values: Float64Array, count: Int32Array, x: Float64Array, y: Float64Array,
+ * inside: number, least: number, most: number}} Found of what a job has not asked for there is nothing */
+/** @typedef {Int32Array|Float64Array} Numbers */
+/** @typedef {{at: number, shape: number[], bytes: number}} Block of memory that holds an array */
+
+const SIDE = 64, // samples of a tile's side
+  AREA = SIDE * SIDE,
+  MOST_PROGRAMS = 6, // that keep memory of their own
+  MOST_LAYERS = 16;
+
+/** Whether the multiply-adds of relaxed SIMD are there, and rounded once.
+ * A module: (func (param f64 f64 f64) (result f64), by f64x2.relaxed_madd). */
+export function isFused() {
+  const code = [0x20, 0, 0xfd, 0x14, 0x20, 1, 0xfd, 0x14, 0x20, 2, 0xfd, 0x14];
+  const body = [0, ...code, 0xfd, 0x87, 0x02, 0xfd, 0x21, 0, 0x0b];
+  const head = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 8, 1, 0x60, 3, 0x7c, 0x7c, 0x7c, 1, 0x7c];
+  const rest = [3, 2, 1, 0, 7, 5, 1, 1, 0x61, 0, 0, 10, body.length + 2, 1, body.length, ...body];
+  try {
+    const made = new WebAssembly.Instance(
+      new WebAssembly.Module(Uint8Array.from([...head, ...rest])),
+    );
+    const near = 1 + 2 ** -30;
+    return /** @type {Function} */ (made.exports.a)(near, near, -(1 + 2 ** -29)) === 2 ** -60;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {Uint8Array<ArrayBuffer>} content of a file, decompressed @returns {Opened} */
+function opened(content) {
+  const end = 4 + new DataView(content.buffer, content.byteOffset).getUint32(0, true);
+  return {
+    facts: JSON.parse(new TextDecoder().decode(content.subarray(4, end))),
+    module: new WebAssembly.Module(content.subarray(end)),
+  };
+}
+
+/** @param {WebAssembly.Memory} memory @param {number} stack */
+function imports(memory, stack) {
+  const known = /** @type {Record<string, WebAssembly.ImportValue>} */ ({
+    __linear_memory: memory,
+    __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, stack),
+    __indirect_function_table: new WebAssembly.Table({ initial: 1, element: "anyfunc" }),
+  });
+  for (const name of Object.getOwnPropertyNames(Math))
+    known[name] = known[`${name}f`] = /** @type {Record<string, WebAssembly.ImportValue>} */ (
+      /** @type {unknown} */ (Math)
+    )[name];
+  return { env: known };
+}
+
+/** The programs that iterate one formula's samples, with a memory of their own. */
+class Iteration {
+  #point = "";
+
+  /** @param {ProgramFacts} facts @param {WebAssembly.Module} module */
+  constructor(facts, module) {
+    this.facts = facts;
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(facts.memory / 65536) });
+    this.programs = /** @type {Record<string, Function>} */ (
+      new WebAssembly.Instance(module, imports(memory, facts.stack)).exports
+    );
+    this.buffer = memory.buffer;
+    this.view = new DataView(this.buffer);
+    const bytes = new Uint8Array(this.buffer);
+    for (const [at, text] of facts.data)
+      bytes.set(
+        Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)),
+        at,
+      );
+  }
+
+  /** Iterate a tile. @param {Job} job @param {number} i first column @param {number} j first row */
+  run(job, i, j) {
+    const { places, calls, limitAt } = this.facts;
+    const put = (
+      /** @type {number} */ at,
+      /** @type {Float64Array} */ from,
+      /** @type {number} */ first,
+    ) => {
+      const to = new Float64Array(this.buffer, at, SIDE),
+        part = from.subarray(first, first + SIDE);
+      to.set(part);
+      to.fill(part[part.length - 1], part.length);
+    };
+    put(places.columns, job.columns[0], i);
+    put(places.columns + 8 * SIDE, job.columns[1], i);
+    put(places.rows, job.rows[0], j);
+    put(places.rows + 8 * SIDE, job.rows[1], j);
+    const point = job.point.join();
+    if (point !== this.#point) {
+      new Float64Array(this.buffer, places.point, job.point.length).set(job.point);
+      this.#point = point;
+    }
+    for (const at of limitAt) this.view.setBigInt64(at, BigInt(job.limit), true);
+    for (const [program, cells] of calls) this.programs[program](0, 0, cells);
+  }
+}
+
+/** The programs that color, with their memory. */
+class Colors {
+  #end;
+  #cells;
+  #blocks = /** @type {Record<string, Block>} */ ({});
+  #layers = /** @type {Job["layers"]|null} */ (null);
+
+  /** @param {Opened} opened @param {Uint8Array} encoding @param {Float32Array} decoding */
+  constructor({ facts, module }, encoding, decoding) {
+    this.numbers = /** @type {Record<string, number>} */ (facts.programs);
+    this.memory = new WebAssembly.Memory({ initial: 80 });
+    this.programs = /** @type {Record<string, Function>} */ (
+      new WebAssembly.Instance(module, imports(this.memory, facts.stack)).exports
+    );
+    this.#end = Math.ceil(facts.stack / 16) * 16;
+    this.#cells = this.#room(1024);
+    for (const name of ["x", "y", "dx", "dy", "alongX", "alongY", "values"])
+      this.#make(name, [SIDE, SIDE], 8);
+    this.#make("count", [SIDE, SIDE], 4);
+    this.#make("position", [SIDE, SIDE], 4);
+    this.#make("colors", [SIDE, SIDE, 3], 4);
+    this.#make("rgb", [SIDE, SIDE, 3], 1);
+    this.#make("none", [1, 1], 8);
+    this.#make("arms", [2, 1], 8);
+    this.#make("matrix", [4], 8);
+    this.#make("encoding", [encoding.length], 1);
+    this.#make("decoding", [decoding.length], 4);
+    new Uint8Array(this.memory.buffer).set(encoding, this.#blocks.encoding.at);
+    new Float32Array(this.memory.buffer, this.#blocks.decoding.at, decoding.length).set(decoding);
+  }
+
+  /** @param {number} bytes */
+  #room(bytes) {
+    const at = this.#end;
+    this.#end += Math.ceil(bytes / 16) * 16;
+    const lacking = this.#end - this.memory.buffer.byteLength;
+    if (lacking > 0) this.memory.grow(Math.ceil(lacking / 65536));
+    return at;
+  }
+
+  /** @param {string} name @param {number[]} shape @param {number} size bytes of an element */
+  #make(name, shape, size) {
+    const bytes = shape.reduce((all, side) => all * side, size),
+      known = this.#blocks[name];
+    this.#blocks[name] = {
+      at: known && known.bytes >= bytes ? known.at : this.#room(bytes),
+      shape,
+      bytes: Math.max(bytes, known?.bytes ?? 0),
+    };
+  }
+
+  /** Call a program: names of arrays, whole numbers as bigint, others as numbers.
+   * @param {string} name @param {(string|bigint|number|Block)[]} given */
+  #call(name, ...given) {
+    const number = this.numbers[name];
+    if (number === undefined) throw new Error(`this page has no program '${name}'`);
+    const view = new DataView(this.memory.buffer);
+    let at = this.#cells;
+    const put = (/** @type {bigint|number} */ value) => {
+      if (typeof value === "bigint") view.setBigInt64(at, value, true);
+      else view.setFloat64(at, value, true);
+      at += 8;
+    };
+    for (const each of given) {
+      if (typeof each === "string" || typeof each === "object") {
+        const { at: where, shape } = typeof each === "string" ? this.#blocks[each] : each;
+        put(BigInt(where));
+        for (const side of shape) put(BigInt(side));
+      } else put(each);
+    }
+    this.programs[number](0, 0, this.#cells);
+  }
+
+  /** Copy a tile's numbers. @param {Iteration} iteration @param {Job} job */
+  take(iteration, job) {
+    const { places } = iteration.facts,
+      copy = (/** @type {string} */ name, /** @type {number} */ bytes) =>
+        new Uint8Array(this.memory.buffer).set(
+          new Uint8Array(iteration.buffer, places[name], bytes),
+          this.#blocks[name].at,
+        );
+    copy("count", 4 * AREA);
+    copy("x", 8 * AREA);
+    copy("y", 8 * AREA);
+    if (job.derivative) {
+      copy("dx", 8 * AREA);
+      copy("dy", 8 * AREA);
+    }
+    this.#make("statistics", [Math.max(1, job.planes), SIDE, SIDE], 8);
+    if (job.planes) copy("statistics", 8 * job.planes * AREA);
+    if (job.turn) {
+      new Float64Array(this.memory.buffer, this.#blocks.matrix.at, 4).set(job.turn);
+      this.#call("turn", "alongX", "alongY", "x", "y", "dx", "dy", "matrix", "arms");
+    }
+  }
+
+  /** Fill the values of a layer. @param {Job} job @param {number} k */
+  values(job, k) {
+    const layer = job.layers[k],
+      zero = job.derivative ? (job.turn ? ["alongX", "alongY"] : ["dx", "dy"]) : ["none", "none"];
+    const constants = {
+      at: this.#blocks[`constants${k}`].at,
+      shape: [layer.constants.length],
+      bytes: 0,
+    };
+    const inputs = [
+      BigInt(layer.plane),
+      constants,
+      BigInt(job.limit),
+      layer.counted ? job.offset : 0,
+      layer.range[0],
+      layer.range[1],
+    ];
+    this.#call(
+      `value ${layer.value}`,
+      "values",
+      "count",
+      "x",
+      "y",
+      ...zero,
+      "statistics",
+      ...inputs,
+    );
+    return inputs;
+  }
+
+  /** Bring what the layers' programs read into memory. @param {Job["layers"]} layers */
+  prepare(layers) {
+    if (this.#layers === layers) return;
+    if (layers.length > MOST_LAYERS)
+      throw new Error(`this page draws at most ${MOST_LAYERS} layers`);
+    layers.forEach(({ constants, lookup }, k) => {
+      this.#make(`constants${k}`, [constants.length], 8);
+      this.#make(`lookup${k}`, [lookup.length / 3, 3], 4);
+      new Float64Array(this.memory.buffer, this.#blocks[`constants${k}`].at).set(constants);
+      new Float32Array(this.memory.buffer, this.#blocks[`lookup${k}`].at).set(lookup);
+    });
+    this.#layers = layers;
+  }
+
+  /** Return the pixels of a tile, and their number in a row. @param {Job} job */
+  pixels(job) {
+    const { layers, n } = job,
+      side = Math.floor(SIDE / n),
+      share = 1 / n ** 2,
+      several = layers.length > 1;
+    this.#blocks.rgb.shape = [side, side, 3];
+    layers.forEach((layer, k) => {
+      const inputs = this.values(job, k);
+      this.#call(layer.place, "position", "values", ...inputs);
+      if (several)
+        this.#call(`blend ${layer.blend}`, "colors", "position", `lookup${k}`, layer.opacity);
+    });
+    if (several) this.#call("mean", "rgb", "colors", "decoding", "encoding", BigInt(n), share);
+    else this.#call("paint", "rgb", "position", "lookup0", "encoding", BigInt(n), share);
+    return { side, rgb: new Uint8Array(this.memory.buffer, this.#blocks.rgb.at, 3 * side * side) };
+  }
+
+  /** @param {string} name */
+  read(name) {
+    return new Float64Array(this.memory.buffer, this.#blocks[name].at, AREA);
+  }
+}
+
+/** Add up how many of a tile's samples are inside, and the least and the greatest count of the others.
+ * @param {{inside: number, least: number, most: number}} found @param {Int32Array} counts @param {number} w @param {number} h
+ * @param {number} limit */
+function tally(found, counts, w, h, limit) {
+  for (let y = 0; y < h; y++) {
+    for (let k = y * SIDE, end = k + w; k < end; k++) {
+      const count = counts[k];
+      if (count >= limit) found.inside++;
+      else {
+        if (count < found.least) found.least = count;
+        if (count > found.most) found.most = count;
+      }
+    }
+  }
+}
+
+/** Draws what jobs ask for. */
+export class Drawer {
+  #files = new Map();
+  #iterations = /** @type {Map<string, Iteration>} */ (new Map());
+  #colors = /** @type {Colors|null} */ (null);
+
+  /** @param {(name: string) => Promise<Uint8Array<ArrayBuffer>>} load a file, decompressed
+   * @param {Uint8Array} encoding @param {Float32Array} decoding of `Palettes` */
+  constructor(load, encoding, decoding) {
+    this.load = load;
+    this.encoding = encoding;
+    this.decoding = decoding;
+  }
+
+  /** @param {string} name @returns {Promise<Opened>} */
+  #file(name) {
+    if (!this.#files.has(name)) {
+      const coming = this.load(name).then(opened);
+      this.#files.set(name, coming);
+      coming.catch(() => this.#files.delete(name)); // the next job asks again
+    }
+    return this.#files.get(name);
+  }
+
+  /** @param {Job} job @returns {Promise<Iteration>} */
+  async #iteration({ file, key }) {
+    const name = `${file} ${key}`;
+    let found = this.#iterations.get(name);
+    if (!found) {
+      const { facts, module } = await this.#file(file);
+      found = new Iteration(
+        /** @type {Record<string, ProgramFacts>} */ (facts.programs)[key],
+        module,
+      );
+    }
+    this.#iterations.delete(name); // the newest comes last
+    this.#iterations.set(name, found);
+    for (const oldest of this.#iterations.keys()) {
+      if (this.#iterations.size <= MOST_PROGRAMS) break;
+      this.#iterations.delete(oldest);
+    }
+    return found;
+  }
+
+  async #opened() {
+    this.#colors ??= new Colors(await this.#file("colors"), this.encoding, this.decoding);
+    return this.#colors;
+  }
+
+  /** Draw a part of a picture. @param {Job} job
+   * @returns {Promise<Found>} */
+  async draw(job) {
+    const [iteration, colors] = await Promise.all([this.#iteration(job), this.#opened()]);
+    const { n, want, limit } = job,
+      [across, down] = [job.columns[0].length, job.rows[0].length],
+      [width, height] = [across / n, down / n],
+      step = n * Math.floor(SIDE / n);
+    const found = /** @type {Found} */ ({ inside: 0, least: limit, most: 0 });
+    if (want === "pixels") found.rgb = new Uint8Array(3 * width * height);
+    if (want === "values") found.values = new Float64Array(across * down);
+    if (want === "raw")
+      Object.assign(found, {
+        count: new Int32Array(across * down),
+        x: new Float64Array(across * down),
+        y: new Float64Array(across * down),
+      });
+    if (want !== "raw") colors.prepare(job.layers);
+    for (let j = 0; j < down; j += step) {
+      for (let i = 0; i < across; i += step) {
+        iteration.run(job, i, j);
+        const { places } = iteration.facts,
+          counts = new Int32Array(iteration.buffer, places.count, AREA),
+          [w, h] = [Math.min(step, across - i), Math.min(step, down - j)];
+        if (job.tally) tally(found, counts, w, h, limit);
+        const rows = (/** @type {Numbers} */ to, /** @type {Numbers} */ from) => {
+          for (let y = 0; y < h; y++)
+            to.set(from.subarray(y * SIDE, y * SIDE + w), (j + y) * across + i);
+        };
+        if (want === "raw") {
+          rows(found.count, counts);
+          for (const name of /** @type {const} */ (["x", "y"]))
+            rows(found[name], new Float64Array(iteration.buffer, places[name], AREA));
+          continue;
+        }
+        colors.take(iteration, job);
+        if (want === "values") {
+          colors.values(job, 0);
+          rows(found.values, colors.read("values"));
+          continue;
+        }
+        const { side, rgb } = colors.pixels(job);
+        for (let y = 0; y < h / n; y++)
+          found.rgb.set(
+            rgb.subarray(3 * y * side, 3 * (y * side + w / n)),
+            3 * ((j / n + y) * width + i / n),
+          );
+      }
+    }
+    return found;
+  }
+}

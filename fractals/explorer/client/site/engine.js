@@ -1,0 +1,693 @@
+/** The engine of a page without a server: it answers the messages of PROTOCOL.md, as far as a browser can. */
+import { Bookmarks } from "./bookmarks.js";
+import { Palettes } from "./palettes.js";
+import { mapBetween, Place, zoomText } from "./places.js";
+import { formulaOf, gridOf, homeOf, planOf } from "./plan.js";
+import { KEYWORD, pngOf } from "./png.js";
+import { Pool } from "./pool.js";
+import { elsewhere, told } from "./said.js";
+import { linkOf, ofLink, tableOf, tomlOf, whole } from "./scene.js";
+import { curveOf, fitted, histogramOf } from "./values.js";
+import { settle } from "./views.js";
+
+/** @typedef {import("./drawer.js").Job} Job */
+/** @typedef {import("./plan.js").Plan} Plan */
+/** @typedef {Received|Received.Surprised} Told */
+/** @typedef {{place: Place, scene: SiteScene, plan: Plan, limit: number, offset: number, drawn: boolean}} View */
+
+const REST = 250, // ms after the last input, before the exact pixels of a view that moves
+  MOST_FRAMES = 256,
+  COARSE = 8, // pixels a sample of the first picture
+  FINER = 2, // of the second one
+  BLOCK = 128, // pixels of a side that a worker draws at once
+  STATUS = 500, // ms between messages about work under way
+  FIT = [96, 54], // samples that a fit and a histogram are made of
+  MOST_SIDE = 8192; // pixels of a side of a file
+const PIXELS = 2,
+  TABLE = 4,
+  PREVIEW = 5;
+const HASTE = { question: 0, julia: 1, view: 2, sheet: 3, file: 4 };
+/** Return what is said of a scene, without what it does not say. @param {Scene} scene */
+const saidOf = ({ title = "", author = "", rights = "", note = "" }) => ({
+  title,
+  author,
+  rights,
+  note,
+});
+/** What needs the program, by message.
+ * @type {Record<string, string>} */
+const PROGRAM = {
+  find: "searches",
+  surprise: "surprises",
+  film: "films",
+  moments: "films",
+  follow: "films",
+  loupe: "loupe",
+};
+const JOBS = ["find", "surprise", "film", "moments", "follow", "loupe", "export", "sheet"];
+
+/** @typedef {{frame: number, x?: number, y?: number, w: number, h: number, step?: number, layer?: number, paint?: number}} Where */
+/** @param {number} kind @param {Where} where @param {Uint8Array|Uint16Array} payload */
+function packed(kind, { frame, x = 0, y = 0, w, h, step = 1, layer = 0, paint = 0 }, payload) {
+  const made = new Uint8Array(32 + payload.byteLength),
+    view = new DataView(made.buffer);
+  view.setUint8(0, kind);
+  view.setUint16(2, layer, true);
+  view.setUint32(4, frame, true);
+  [x, y, w, h].forEach((value, k) => view.setUint16(8 + 2 * k, value % 65536, true));
+  view.setUint8(16, step);
+  view.setUint16(18, paint, true);
+  view.setUint32(28, payload.byteLength, true);
+  made.set(new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength), 32);
+  return made.buffer;
+}
+
+/** Return the part of a grid from a pixel on. @param {{columns: Float64Array[], rows: Float64Array[]}} grid
+ * @param {number[]} block x, y, width and height in pixels @param {number} n samples a pixel, a side */
+const cut = ({ columns, rows }, [x, y, w, h], n) => ({
+  columns: columns.map((part) => part.slice(x * n, (x + w) * n)),
+  rows: rows.map((part) => part.slice(y * n, (y + h) * n)),
+});
+
+/** Return the blocks of a picture, the nearest to a point first. @param {number[]} size @param {number[]} focus */
+function blocks([width, height], focus) {
+  const found = [];
+  for (let y = 0; y < height; y += BLOCK)
+    for (let x = 0; x < width; x += BLOCK)
+      found.push([x, y, Math.min(BLOCK, width - x), Math.min(BLOCK, height - y)]);
+  const far = (/** @type {number[]} */ [x, y, w, h]) =>
+    Math.hypot(x + w / 2 - focus[0], y + h / 2 - focus[1]);
+  return found.sort((one, other) => far(one) - far(other));
+}
+
+const pause = (/** @type {number} */ ms) => new Promise((done) => setTimeout(done, ms));
+
+/** What all connections of a page share. @type {Promise<{facts: SiteFacts, palettes: Palettes, pool: Pool}>|null} */
+let shared = null;
+
+async function opened() {
+  const folder = new URL("../../engine/", import.meta.url).href,
+    answer = await fetch(`${folder}facts.json`).catch(() => null);
+  if (!answer?.ok) throw new Error(told("unreached"));
+  const facts = await answer.json(),
+    palettes = new Palettes(facts.spaces, facts.palettes);
+  return { facts, palettes, pool: new Pool(folder, facts.flavors, palettes) };
+}
+
+export class Engine {
+  #frames = /** @type {Map<number, Place>} */ (new Map());
+  #newest = 0;
+  #color = /** @type {SiteColor} */ ({});
+  #paint = 0;
+  #size = [1, 1];
+  /** @type {View|null} */ #view = null;
+  /** @type {AbortController|null} */ #work = null; // of the view
+  #jobs = /** @type {Map<string|number, AbortController>} */ (new Map());
+  #files = /** @type {string[]} */ ([]); // addresses of the newest
+
+  /** @param {(data: string|ArrayBuffer) => void} put @returns {Promise<Engine>} */
+  static async open(put) {
+    shared ??= opened();
+    shared.catch(() => (shared = null));
+    return new Engine(await shared, put);
+  }
+
+  /** @param {{facts: SiteFacts, palettes: Palettes, pool: Pool}} own @param {(data: string|ArrayBuffer) => void} put */
+  constructor({ facts, palettes, pool }, put) {
+    this.facts = facts;
+    this.palettes = palettes;
+    this.pool = pool;
+    this.put = put;
+    this.bookmarks = new Bookmarks((scene) => this.#thumbnail(scene));
+  }
+
+  end() {
+    this.#work?.abort(new Error("ended"));
+    for (const each of this.#jobs.values()) each.abort(new Error("ended"));
+  }
+
+  #say(/** @type {Told} */ message) {
+    this.put(JSON.stringify(message));
+  }
+
+  /** Handle a message; every error is answered with one line. @param {Sent} message */
+  async receive(message) {
+    try {
+      await this.#answer(message);
+    } catch (error) {
+      const line = error instanceof Error ? error.message : String(error);
+      const { t, frame, seq, job, forecast } =
+        /** @type {{t: string, frame?: number, seq?: number, job?: number, forecast?: boolean}} */ (
+          message
+        );
+      if (job !== undefined && JOBS.includes(t) && !forecast)
+        this.#say({ t: "failed", job, message: line, cancelled: line === "cancelled" });
+      else this.#say({ t: "error", re: t, frame, seq, job, message: line });
+    }
+  }
+
+  /** @param {Sent} message @returns {Promise<void>|void} */
+  #answer(message) {
+    switch (message.t) {
+      case "hello":
+        return this.#hello(message);
+      case "open":
+        return this.#open(message);
+      case "view":
+        return this.#move(message);
+      case "paint":
+        return this.#repaint(message);
+      case "lookup":
+        return this.#lookup(message);
+      case "pick":
+        return this.#pick(message);
+      case "julia":
+        return this.#julia(message);
+      case "fit":
+        return this.#fit(message);
+      case "histogram":
+        return this.#histogram(message);
+      case "sheet":
+        return this.#sheet(message);
+      case "export":
+        return this.#export(message);
+      case "link":
+        return this.#link(message);
+      case "bookmarks":
+      case "bookmark":
+        return this.#bookmark(message);
+      case "cancel":
+        return this.#jobs.get(message.job)?.abort(new Error("cancelled"));
+      case "go_on":
+        return;
+      default:
+        throw new Error(elsewhere(PROGRAM[message.t] ?? "does"));
+    }
+  }
+
+  #hello(/** @type {Sent.Hello} */ { size }) {
+    this.#size = size;
+    this.#say({
+      t: "welcome",
+      v: 1,
+      version: this.facts.version,
+      device: told("this_browser"),
+      title: this.facts.first.title ?? "",
+      gallery: this.facts.gallery,
+      read_only: false,
+      bookmarks: true,
+      upload: false,
+      export: true,
+      limits: { size: [4096, 4096], digits: 1000, stops: 4096 },
+    });
+  }
+
+  // ------------------------------------------------------------------ views
+
+  /** @param {number} frame */
+  #place(frame) {
+    const place = this.#frames.get(frame);
+    if (!place) throw new Error(`the frame ${frame} is not kept: open its scene`);
+    return place;
+  }
+
+  /** Return the scene of a frame in the newest colors. @param {number} frame @returns {SiteScene} */
+  #scene(frame, author = "") {
+    const scene = this.#place(frame).scene(),
+      same = JSON.stringify(scene.color) === JSON.stringify(this.#color);
+    const own = same ? {} : saidOf({});
+    const found = /** @type {SiteScene} */ ({ ...scene, ...own, color: this.#color });
+    return found.author || !author ? found : { ...found, author };
+  }
+
+  /** @param {Sent.Open} message @returns {Promise<Scene>} */
+  async #requested({ scene, toml, link, gallery, julia, formula }) {
+    if (scene) return scene;
+    if (toml != null) return tableOf(toml);
+    if (link != null) return ofLink(link);
+    if (gallery != null) {
+      if (!this.facts.scenes[gallery]) throw new Error(elsewhere("draws", { name: gallery }));
+      return this.facts.scenes[gallery];
+    }
+    if (julia) return this.#juliaOf(julia.frame, julia.at);
+    if (formula != null) return { formula, color: this.#color };
+    return this.facts.first;
+  }
+
+  /** @param {number} frame @param {number[]} at @returns {Scene} */
+  #juliaOf(frame, at) {
+    const place = this.#place(frame);
+    if (place.origin.julia) throw new Error(told("julia_already"));
+    return {
+      ...place.origin,
+      julia: place.text(at),
+      view: {},
+      color: this.#color,
+      title: "",
+      note: "",
+    };
+  }
+
+  async #open(/** @type {Sent.Open} */ message) {
+    const given = await this.#requested(message),
+      scene = whole(this.facts, given),
+      size = message.size ?? this.#size;
+    const place = new Place(scene, size, homeOf(this.facts, scene));
+    planOf(this.facts, this.palettes, place.scene()); // what can't be drawn is not shown
+    this.#color = scene.color;
+    this.#paint = 0;
+    this.#show(message, place, scene);
+  }
+
+  #move(/** @type {Sent.ViewMessage} */ message) {
+    if (message.about != null) throw new Error(elsewhere("flies_to"));
+    if (message.fly?.some(Boolean)) throw new Error(elsewhere("flies"));
+    const place = this.#place(message.base).moved(message);
+    planOf(this.facts, this.palettes, { ...place.scene(), color: this.#color });
+    this.#show(message, place);
+  }
+
+  /** @param {Pick<Sent.ViewMessage, "frame"|"focus"|"stage"> & {base?: number|null}} message @param {Place} place @param {SiteScene} [opened] */
+  #show({ frame, base, focus, stage }, place, opened) {
+    if (frame <= this.#newest)
+      throw new Error(`the frame ${frame} is not greater than ${this.#newest}`);
+    const before = base ? this.#place(base) : null;
+    this.#frames.set(frame, place);
+    this.#newest = frame;
+    this.#size = place.size;
+    if (this.#frames.size > MOST_FRAMES) this.#frames.delete(Math.min(...this.#frames.keys()));
+    const scene = this.#scene(frame),
+      { octaves } = place;
+    this.#say({
+      t: "placed",
+      frame,
+      base: base ?? null,
+      size: place.size,
+      center: scene.view.center ?? ["0", "0"],
+      width: place.widthText,
+      zoom: zoomText(octaves),
+      octaves,
+      rotation: place.rotation,
+      formula: this.#subject(scene),
+      values: true,
+      plane: null,
+      julia: scene.julia ?? null,
+      map: before ? mapBetween(before, place) : null,
+      camera: null,
+      space: null,
+      sun: null,
+      ...saidOf(scene),
+      ...(opened && { scene, unused: "" }),
+    });
+    this.#draw(scene, focus ?? place.size.map((side) => 8 * side), stage === "moving");
+  }
+
+  /** Return what a scene draws: its formula's title; the map and c of a Julia set. @param {Scene} scene */
+  #subject(scene) {
+    const { title } = formulaOf(this.facts, scene);
+    if (!scene.julia) return title;
+    const at = title.indexOf(", "),
+      called = at > 0 && title.slice(0, at).endsWith(" set") ? title.slice(at + 2) : title,
+      [re, im] = scene.julia.map(Number),
+      six = (/** @type {number} */ value) => String(Number(value.toPrecision(6)));
+    return `Julia set of ${called}, c = ${six(re)} ${im < 0 ? "-" : "+"} ${six(Math.abs(im))}i`;
+  }
+
+  async #repaint(/** @type {Sent.PaintMessage} */ { seq, color }) {
+    const place = this.#place(this.#newest),
+      scene = whole(this.facts, { ...place.scene(), color });
+    planOf(this.facts, this.palettes, scene);
+    this.#color = scene.color;
+    this.#paint = seq;
+    const shown = this.#scene(this.#newest);
+    const said = saidOf(shown);
+    this.#say({
+      t: "painted",
+      seq,
+      frame: this.#newest,
+      values: true,
+      color: scene.color,
+      ...said,
+    });
+    this.#draw(
+      shown,
+      place.size.map((side) => 8 * side),
+      false,
+    );
+  }
+
+  /** Draw the newest frame in place of older work. @param {SiteScene} scene @param {number[]} focus @param {boolean} moving */
+  async #draw(scene, focus, moving) {
+    this.#work?.abort(new Error("replaced"));
+    const work = (this.#work = new AbortController()),
+      frame = this.#newest,
+      paint = this.#paint;
+    try {
+      await this.#passes(scene, focus, moving, work.signal, frame, paint);
+    } catch (error) {
+      if (work.signal.aborted) return;
+      const message = error instanceof Error ? error.message : String(error);
+      this.#say({ t: "error", re: paint ? "paint" : "view", frame, message });
+    }
+  }
+
+  /** @param {SiteScene} scene @param {number[]} focus @param {boolean} moving @param {AbortSignal} signal
+   * @param {number} frame @param {number} paint */
+  async #passes(scene, focus, moving, signal, frame, paint) {
+    const begun = performance.now(),
+      plan = planOf(this.facts, this.palettes, scene),
+      draw = (/** @type {Job} */ job) => this.pool.draw(job, HASTE.view, signal),
+      before = this.#view;
+    const known =
+      before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan)
+        ? before
+        : null;
+    const { limit, offset } = known ?? (await settle(this.facts, plan, draw));
+    const view = (this.#view = {
+      place: this.#place(frame),
+      scene,
+      plan,
+      limit,
+      offset,
+      drawn: true,
+    });
+    this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
+    const facts = { max_iterations: limit, method: "direct", said: "" };
+    const job = { ...plan, limit, offset, want: /** @type {const} */ ("pixels") };
+    const ended = (
+      /** @type {{pass: "coarse"|"exact", inside?: number, least?: number, most?: number, note?: string}} */ keys,
+    ) => this.#say({ t: "drawn", frame, paint, ms: performance.now() - begun, ...facts, ...keys });
+    const [width, height] = plan.size;
+    for (const step of [COARSE, FINER]) {
+      const own = thinned(gridOf(plan, plan.size, 1), step),
+        [w, h] = [own.columns[0].length, own.rows[0].length];
+      const found = await draw({ ...job, ...own, n: 1, tally: true });
+      this.put(packed(PIXELS, { frame, paint, w, h, step }, found.rgb));
+      const { inside, least, most } = found;
+      ended({ pass: "coarse", inside: inside / (w * h), least: Math.min(least, most), most });
+      if (moving) await pause(Math.max(0, begun + REST - performance.now()));
+      if (signal.aborted) return;
+    }
+    this.#say({ t: "status", frame, what: "exact" });
+    const grid = gridOf(plan, plan.size, plan.n),
+      all = blocks(
+        plan.size,
+        focus.map((part) => part / 16),
+      );
+    let done = 0,
+      said = performance.now();
+    await Promise.all(
+      all.map(async (block) => {
+        const [x, y, w, h] = block,
+          { rgb } = await draw({ ...job, ...cut(grid, block, plan.n) });
+        if (signal.aborted) return;
+        this.put(packed(PIXELS, { frame, paint, x, y, w, h }, rgb));
+        done += w * h;
+        const now = performance.now();
+        if (now - said < STATUS || done === width * height) return;
+        said = now;
+        const share = done / (width * height),
+          left = (((now - begun) / share) * (1 - share)) / 1000;
+        this.#say({ t: "status", frame, what: "exact", share, left });
+      }),
+    );
+    if (signal.aborted) return;
+    ended({ pass: "exact", ...(view.plan.note && { note: view.plan.note }) });
+  }
+
+  /** @param {SiteScene} scene @param {Plan} plan */
+  #described(scene, plan) {
+    const paints = [scene.color, ...(scene.color.layers ?? [])];
+    const layers = plan.layers.map(
+      ({ value, place, blend, opacity }, k) =>
+        /** @type {Received.ShownLayer} */ ({
+          coloring: value.split(" ")[0],
+          c0: 0,
+          density: paints[k].density ?? 1,
+          offset: paints[k].offset ?? 0,
+          cyclic: place.includes("cyclic"),
+          entries: this.facts.spaces.entries,
+          space: plan.layers.length > 1 ? "srgb" : "linear",
+          transfer: place.split(" ")[1],
+          blend: blend === "first" ? "normal" : blend,
+          opacity,
+          mask: null,
+          group: null,
+        }),
+    );
+    return { layers, groups: [], planes: layers.length };
+  }
+
+  // ------------------------------------------------------------------ questions
+
+  #lookup(/** @type {Sent.Lookup} */ { seq, palette, inside = "#000000" }) {
+    const rows = this.palettes.lookup(palette, inside, false),
+      table = Uint16Array.from(rows, (light) => Math.round(65535 * light));
+    this.put(packed(TABLE, { frame: seq, w: 3, h: rows.length / 3 }, table));
+  }
+
+  /** Return the newest view, if it is that of a frame and known. @param {number} frame @returns {View} */
+  #known(frame) {
+    const view = this.#view;
+    if (!view || frame !== this.#newest || view.place !== this.#frames.get(frame))
+      throw new Error(told("not_yet"));
+    return view;
+  }
+
+  async #pick(/** @type {Sent.Pick} */ { frame, at }) {
+    const place = this.#place(frame),
+      answer = {
+        t: /** @type {const} */ ("picked"),
+        frame,
+        at,
+        center: place.text(at),
+        count: /** @type {number|null} */ (null),
+        inside: /** @type {boolean|null} */ (null),
+        value: /** @type {number|null} */ (null),
+        distance: null,
+        period: null,
+        focus: null,
+      };
+    if (this.#view?.place === place) {
+      const { plan, limit, offset } = this.#view,
+        grid = gridOf(plan, plan.size, 1);
+      const [x, y] = at.map((part, k) =>
+        Math.min(Math.max(Math.floor(part / 16), 0), plan.size[k] - 1),
+      );
+      const job = { ...plan, limit, offset, n: 1, ...cut(grid, [x, y, 1, 1], 1) };
+      const [raw, { values }] = await Promise.all(
+        /** @type {Job["want"][]} */ (["raw", "values"]).map((want) =>
+          this.pool.draw({ ...job, want }, HASTE.question),
+        ),
+      );
+      answer.count = raw.count[0];
+      answer.inside = raw.count[0] >= limit;
+      answer.value = Number.isFinite(values[0]) ? values[0] : null;
+    }
+    this.#say(answer);
+  }
+
+  /** Have a job of its own replace an older one of a name. @param {string|number} name */
+  #own(name) {
+    this.#jobs.get(name)?.abort(new Error("replaced"));
+    const made = new AbortController();
+    this.#jobs.set(name, made);
+    return made.signal;
+  }
+
+  /** Draw a small picture of a scene. @param {SiteScene} scene @param {number[]} size @param {number} haste
+   * @param {AbortSignal} signal @returns {Promise<Uint8Array>} */
+  async #small(scene, size, haste, signal) {
+    const image = { ...scene.image, size, supersampling: 1 },
+      plan = planOf(this.facts, this.palettes, { ...scene, image }),
+      draw = (/** @type {Job} */ job) => this.pool.draw(job, haste, signal),
+      found = await settle(this.facts, plan, draw);
+    const { rgb } = await draw({
+      ...plan,
+      ...found,
+      ...gridOf(plan, size, 1),
+      n: 1,
+      want: "pixels",
+    });
+    return rgb;
+  }
+
+  async #julia(/** @type {Sent.Julia} */ { seq, frame, at, size = 256 }) {
+    const signal = this.#own("julia"),
+      scene = whole(this.facts, this.#juliaOf(frame, at)),
+      rgb = await this.#small(scene, [size, size], HASTE.julia, signal);
+    this.put(packed(PREVIEW, { frame: seq, w: size, h: size }, rgb));
+  }
+
+  /** Return the values of a layer in a small picture, after its curve. @param {number} frame @param {number} layer */
+  async #values(frame, layer) {
+    const { plan, limit, offset } = this.#known(frame),
+      own = plan.layers[layer];
+    if (!own) throw new Error(`there is no layer ${layer}`);
+    const job = {
+        ...plan,
+        layers: [own],
+        limit,
+        offset,
+        n: 1,
+        want: /** @type {const} */ ("values"),
+      },
+      { values } = await this.pool.draw({ ...job, ...gridOf(plan, FIT, 1) }, HASTE.question);
+    return { values: curveOf(own, values), own };
+  }
+
+  async #fit(/** @type {Sent.Fit} */ { frame, layer = 0, chosen = false }) {
+    const { values, own } = await this.#values(frame, layer),
+      [density, offset] = fitted(values, own.place.includes("cyclic"), !chosen);
+    this.#say({ t: "fit", frame, layer, density, offset });
+  }
+
+  async #histogram(/** @type {Sent.Histogram} */ { frame, layer = 0, bins = 128 }) {
+    const { values } = await this.#values(frame, layer);
+    this.#say({ t: "histogram", frame, layer, ...histogramOf(values, bins) });
+  }
+
+  async #sheet(/** @type {Sent.Sheet} */ { job, frame, scenes, fit = false, width = 256 }) {
+    const signal = this.#own(job),
+      base = this.#scene(frame),
+      size = [width, Math.max(1, Math.round((width * this.#size[1]) / this.#size[0]))];
+    for (const [index, keys] of scenes.entries()) {
+      try {
+        let scene = whole(this.facts, { ...base, ...keys });
+        if (fit) scene = await this.#fittedTo(scene, signal);
+        const rgb = await this.#small(scene, size, HASTE.sheet, signal);
+        if (fit && rgb.every((value, k) => value === rgb[k % 3])) continue;
+        this.#say({ t: "surprised", job, index, label: "", scene });
+        this.put(packed(PREVIEW, { frame: job, layer: index, w: size[0], h: size[1] }, rgb));
+      } catch (error) {
+        if (signal.aborted) throw error; // others of the sheet can be drawn
+      }
+    }
+    this.#jobs.delete(job);
+    this.#say({ t: "done", job });
+  }
+
+  /** @param {SiteScene} scene @param {AbortSignal} signal @returns {Promise<SiteScene>} */
+  async #fittedTo(scene, signal) {
+    const image = { ...scene.image, size: FIT, supersampling: 1 },
+      plan = planOf(this.facts, this.palettes, { ...scene, image }),
+      draw = (/** @type {Job} */ job) => this.pool.draw(job, HASTE.sheet, signal),
+      found = await settle(this.facts, plan, draw),
+      [own] = plan.layers;
+    const job = { ...plan, ...found, layers: [own], n: 1, want: /** @type {const} */ ("values") },
+      { values } = await draw({ ...job, ...gridOf(plan, FIT, 1) });
+    const [density, offset] = fitted(curveOf(own, values), own.place.includes("cyclic"), false);
+    return { ...scene, color: { ...scene.color, density, offset } };
+  }
+
+  // ------------------------------------------------------------------ files, links, bookmarks
+
+  async #export(/** @type {Sent.Export} */ message) {
+    const { job, frame, size, supersampling = 2, format = "png", forecast, author } = message,
+      scene = this.#scene(frame, author);
+    if (format !== "png") throw new Error(elsewhere("other_files"));
+    if (Math.max(...size) > MOST_SIDE) throw new Error(elsewhere("larger", { most: MOST_SIDE }));
+    const image = { ...scene.image, size, supersampling },
+      own = { ...scene, image },
+      plan = planOf(this.facts, this.palettes, own);
+    if (forecast) {
+      const { plan: shown, limit, offset } = this.#known(frame),
+        begun = performance.now(),
+        grid = gridOf(shown, FIT, 1);
+      await this.pool.draw({ ...shown, ...grid, limit, offset, n: 1, want: "pixels" }, 0);
+      const samples = size[0] * size[1] * supersampling ** 2,
+        each = (performance.now() - begun) / 1000 / (FIT[0] * FIT[1]);
+      this.#say({
+        t: "forecast",
+        job,
+        seconds: (each * samples) / this.pool.size,
+        memory: 8 * size[0] * size[1],
+        samples,
+        method: "direct",
+      });
+      return;
+    }
+    const begun = performance.now(),
+      signal = this.#own(job),
+      draw = (/** @type {Job} */ each) => this.pool.draw(each, HASTE.file, signal),
+      found = await settle(this.facts, plan, draw),
+      grid = gridOf(plan, size, supersampling),
+      rgb = new Uint8Array(3 * size[0] * size[1]),
+      all = blocks(size, [0, 0]);
+    let done = 0;
+    await Promise.all(
+      all.map(async (block) => {
+        const [x, y, w, h] = block,
+          part = await draw({
+            ...plan,
+            ...found,
+            ...cut(grid, block, supersampling),
+            want: "pixels",
+          });
+        for (let row = 0; row < h; row++)
+          rgb.set(part.rgb.subarray(3 * row * w, 3 * (row + 1) * w), 3 * ((y + row) * size[0] + x));
+        this.#say({ t: "progress", job, what: "drawing", done: ++done, of: all.length });
+      }),
+    );
+    const file = await pngOf(size, rgb, { [KEYWORD]: JSON.stringify(own) });
+    for (const old of this.#files.splice(0, Math.max(0, this.#files.length - 3)))
+      URL.revokeObjectURL(old);
+    const url = URL.createObjectURL(file);
+    this.#files.push(url);
+    this.#jobs.delete(job);
+    const seconds = (performance.now() - begun) / 1000;
+    this.#say({ t: "exported", job, url, bytes: file.size, seconds });
+  }
+
+  async #link(/** @type {Sent.Link} */ { frame, author }) {
+    const scene = this.#scene(frame, author),
+      toml = tomlOf(scene);
+    this.#say({
+      t: "link",
+      frame,
+      link: await linkOf(scene),
+      toml,
+      command: "fractals render scene.toml",
+      others: [],
+    });
+  }
+
+  async #bookmark(/** @type {Sent.Bookmark|Sent.BookmarksMessage} */ message) {
+    const of = message.t === "bookmark" ? message : null;
+    const scene = of?.link
+      ? whole(this.facts, await ofLink(of.link))
+      : of?.frame && !of.remove && !of.rename && !of.order
+        ? this.#scene(of.frame, of.author)
+        : null;
+    this.#say({ t: "bookmarks", items: await this.bookmarks.changed(message, scene) });
+  }
+
+  /** Return a small picture as an address. @param {SiteScene} scene */
+  async #thumbnail(scene) {
+    const size = [256, Math.max(1, Math.round((256 * scene.image.size[1]) / scene.image.size[0]))],
+      rgb = await this.#small(scene, size, HASTE.question, this.#own("bookmark")),
+      bytes = new Uint8Array(await (await pngOf(size, rgb, {})).arrayBuffer());
+    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    return `data:image/png;base64,${btoa(text)}`;
+  }
+}
+
+/** Tell whether two plans see the same samples, so that limit and count offset are known.
+ * @param {Plan} one @param {Plan} other */
+function samePlace(one, other) {
+  const facts = (/** @type {Plan} */ plan) =>
+    [...plan.center, plan.width, ...plan.axes].map(({ n, d }) => `${n}/${d}`).join() +
+    [plan.size, plan.limit, plan.auto, plan.depth, plan.point].join();
+  return facts(one) === facts(other);
+}
+
+/** Return the sample in the middle of each step x step pixels. @param {{columns: Float64Array[], rows: Float64Array[]}} grid
+ * @param {number} step */
+function thinned({ columns, rows }, step) {
+  const some = (/** @type {Float64Array} */ part) =>
+    Float64Array.from(
+      { length: Math.ceil(part.length / step) },
+      (_, k) => part[Math.min(step * k + (step >> 1), part.length - 1)],
+    );
+  return { columns: columns.map(some), rows: rows.map(some) };
+}

@@ -1,0 +1,318 @@
+/** How a scene is drawn: programs, their inputs, the limit of iterations. Nothing is iterated here. */
+import { decimal, div, log2, mul, ofDouble, ratio, toDouble } from "./exact.js";
+import { coordinates, matrix } from "./places.js";
+import { elsewhere, told } from "./said.js";
+
+/** @typedef {import("./exact.js").Ratio} Ratio */
+/** @typedef {{value: string, place: string, constants: number[], plane: number, counted: boolean, range: number[],
+ * lookup: Float32Array, blend: string, opacity: number}} LayerJob */
+/** @typedef {{file: string, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
+ * layers: LayerJob[], center: Ratio[], width: Ratio, axes: Ratio[], limit: number, auto: boolean, depth: number,
+ * fraction: number[], size: number[], n: number, note: string}} Plan */
+
+const JULIA_WIDTH = "4.2";
+
+/** Return where a scene is looked at first. @param {SiteFacts} facts @param {Scene} scene */
+export function homeOf(facts, scene) {
+  const formula = formulaOf(facts, scene);
+  return scene.julia
+    ? { center: ["0", "0"], width: JULIA_WIDTH }
+    : { center: formula.center, width: formula.width };
+}
+
+/** Return what is known of a scene's formula. @param {SiteFacts} facts @param {Scene} scene @returns {SiteFormula} */
+export function formulaOf(facts, scene) {
+  const given = scene.formula ?? "mandelbrot",
+    { name, ...own } = typeof given === "string" ? { name: given } : given;
+  const known = Object.values(facts.formulas).filter((each) => each.name === name);
+  if (!known.length) throw new Error(elsewhere("draws", { name: String(name).slice(0, 40) }));
+  const usual = known[0].parameters,
+    found = known.find(({ parameters }) =>
+      Object.keys(parameters).every(
+        (key) => String(own[key] ?? usual[key]) === String(parameters[key]),
+      ),
+    );
+  if (!found) {
+    const served = known.map(({ parameters }) => Object.values(parameters).join(", "));
+    const keys = Object.keys(usual).join(", ");
+    throw new Error(elsewhere("takes_any", { name, keys, served: served.join(" / ") }));
+  }
+  return found;
+}
+
+/** @param {SiteFormula} formula @param {number} radius */
+const fractionOf = (formula, radius, usual = 256) =>
+  radius === usual ? formula.fraction : [Math.log2(2 * Math.log2(radius)), formula.fraction[1]];
+
+/** Constants of colorings: of the formula, the escape radius, the width of the view and the settings.
+ * @type {Record<string, (formula: SiteFormula, radius: number, width: number, settings: Settings) => number[]>} */
+const CONSTANTS = {
+  smooth: fractionOf,
+  stripe_average: fractionOf,
+  triangle_average: fractionOf,
+  curvature_average: fractionOf,
+  speed: (formula, radius) => [
+    ...fractionOf(formula, radius),
+    formula.tolerance ? 2 * Math.log2(formula.tolerance) : 0,
+    formula.escapes ? radius ** 2 : Infinity,
+  ],
+  lyapunov: (formula, _radius, _width, { warmup }) => [warmup, 1 / formula.maps],
+  interior_distance: (_formula, _radius, width) => [1000 / width],
+  decomposition: (_formula, _radius, _width, { parts }) => [parts],
+  biomorph: (_formula, radius) => [1 / radius],
+  field_lines: lines,
+  exterior_grid: lines,
+  root: (formula, radius, _width, { spread }) => [
+    spread,
+    formula.escapes ? radius ** 2 : Infinity,
+    1e-4,
+  ],
+  distance: (_formula, _radius, width) => [(1000 * Math.log(2)) / width],
+  distance_line: (_formula, _radius, width, { weight }) => [
+    (1000 * Math.log(2)) / width,
+    1 / weight,
+  ],
+  slopes: (_formula, _radius, _width, { direction, height, strength, ambient, specular }) => {
+    const turned = (direction * Math.PI) / 180,
+      raised = (height * Math.PI) / 180,
+      length = Math.hypot(1, strength);
+    return [
+      strength / length,
+      1 / length,
+      Math.cos(turned) * Math.cos(raised),
+      Math.sin(turned) * Math.cos(raised),
+      Math.sin(raised),
+      ambient,
+      specular,
+    ];
+  },
+  orbit_trap: (_formula, _radius, _width, { reach }) => [reach],
+  pickover_stalks: (_formula, _radius, _width, { thickness }) => [thickness],
+};
+
+/** @param {SiteFormula} formula @param {number} radius @param {number} _width @param {Settings} settings */
+function lines(formula, radius, _width, { lines: count, weight }) {
+  const degree = Math.max(2, formula.degree);
+  const border = (Math.PI * weight) / (count * Math.log(radius) * Math.log(degree));
+  return [...fractionOf(formula, radius), count, weight, border, 1 / degree];
+}
+
+/** Return a layer's coloring, or that which takes its place where orbits converge.
+ * @param {SiteFacts} facts @param {SiteFormula} formula @param {Coloring} given */
+function coloringOf(facts, formula, given) {
+  const { name, ...own } = typeof given === "string" ? { name: given } : given,
+    known = facts.colorings[name];
+  if (!known) throw new Error(elsewhere("draws_coloring", { name: String(name).slice(0, 40) }));
+  if (known.converging && formula.replaces) {
+    const usual = facts.colorings[formula.usual];
+    return { name: formula.usual, known: usual, settings: usual.options };
+  }
+  if (formula.refused[name]) throw new Error(formula.refused[name]);
+  for (const key of Object.keys(own))
+    if (!(key in known.options)) throw new Error(`${name} has no option '${key.slice(0, 40)}'`);
+  return { name, known, settings: /** @type {Settings} */ ({ ...known.options, ...own }) };
+}
+
+/** Return a coloring's name and the settings that its statistic is compiled with.
+ * @param {{name: string, known: SiteColoring, settings: Settings}} coloring */
+function labelOf({ name, known, settings }) {
+  const compiled = Object.keys(known.options).filter((key) => known.parts[key] === "code");
+  return [name, ...compiled.map((key) => `${key}=${settings[key]}`)].join(",");
+}
+
+/** Return the constants of a coloring's statistic. @param {{name: string, known: SiteColoring, settings: Settings}} coloring */
+function statisticOf({ name, known, settings }) {
+  if (name === "orbit_trap") {
+    const turned = (settings.angle * Math.PI) / 180;
+    return [settings.x, settings.y, Math.cos(turned), Math.sin(turned), settings.radius];
+  }
+  const own = Object.keys(known.options).filter((key) => known.parts[key] === "statistic");
+  return own.map((key) => settings[key]);
+}
+
+/** Return how a scene is drawn.
+ * @param {SiteFacts} facts @param {import("./palettes.js").Palettes} palettes @param {SiteScene} scene whole
+ * @returns {Plan} */
+export function planOf(facts, palettes, scene) {
+  const formula = formulaOf(facts, scene),
+    { color, view, iteration } = scene,
+    home = homeOf(facts, scene);
+  const paints = /** @type {Paint[]} */ ([color, ...(color.layers ?? [])]);
+  if (paints.some((paint, k) => k && (paint.layers || paint.picture_mask)))
+    throw new Error(elsewhere("groups"));
+  const colorings = paints.map((paint) => coloringOf(facts, formula, paint.coloring ?? "smooth"));
+  const sides = paints.map(({ mask = "auto" }, k) => {
+    const { name, known } = colorings[k],
+      side = mask === "auto" ? known.side : mask === "all" ? "both" : mask;
+    if (known.side !== "both" && side !== known.side)
+      throw new Error(
+        `the coloring '${name}' has no value where orbits ${known.side === "inside" ? "escaped" : "did not escape"}`,
+      );
+    return side;
+  });
+  const derivative = colorings.some(({ known }) => known.derivative);
+  const statistics = colorings.filter(({ known }) => known.planes),
+    labels = [...new Set(statistics.map(labelOf))];
+  const inside = sides.some((side, k) => side !== "escaped" && colorings[k].known.planes);
+  const key = [
+    `${scene.julia ? "j" : "p"}${derivative ? "d" : ""}${inside ? "i" : ""}`,
+    ...labels,
+  ].join(":");
+  const file = formula.programs[key];
+  if (file === undefined)
+    throw new Error(
+      elsewhere("colors", {
+        colors: labels.join(", ") || told("these_colors"),
+        name: formula.name,
+      }),
+    );
+  const planes = new Map();
+  let count = 0;
+  const statisticConstants = [];
+  for (const label of labels) {
+    const coloring = statistics.find((each) => labelOf(each) === label);
+    if (!coloring) continue;
+    planes.set(label, count);
+    count += coloring.known.planes;
+    statisticConstants.push(...statisticOf(coloring));
+  }
+  const width = view.width
+    ? decimal(view.width)
+    : div(decimal(home.width), decimal(view.zoom ?? "1"));
+  const stretch = view.stretch ?? 1,
+    finest = div(width, ofDouble(Math.max(stretch, 1 / stretch)));
+  const center = (view.center ?? home.center).map(decimal),
+    n = scene.image.supersampling,
+    note = checked(facts, scene, center, width, finest);
+  const radius = iteration.escape_radius,
+    several = paints.length > 1;
+  const layers = paints.map((paint, k) => {
+    const { name, known, settings } = colorings[k],
+      { palette: given = "auto", blend: mixed = "auto" } = paint,
+      palette = given === "auto" ? known.palette : given;
+    const transfer = (paint.transfer ?? "auto") === "auto" ? known.transfer : paint.transfer,
+      cyclic = palettes.cyclic(palette);
+    const constants = CONSTANTS[name]?.(formula, radius, toDouble(width), settings) ?? [];
+    const blend = mixed === "auto" ? known.blend : mixed;
+    return {
+      value: `${name} ${sides[k]}`,
+      place: `place ${transfer} ${cyclic ? "cyclic" : ""} ${paint.range ? "ranged" : ""}`,
+      constants: [paint.density ?? 1, paint.offset ?? 0, ...constants],
+      plane: known.planes ? planes.get(labelOf(colorings[k])) : 0,
+      counted: known.counted && (paint.transfer ?? "auto") === "auto",
+      range: paint.range ?? [0, 0],
+      lookup: palettes.lookup(palette, color.inside, several),
+      blend: k ? blend : "first",
+      opacity: k ? (paint.opacity ?? 1) : 1,
+    };
+  });
+  const axes = matrix(view),
+    plain = !view.rotation && stretch === 1 && !view.mirror;
+  const [begin, end] = facts.probe.depths,
+    zoom = log2(div(decimal(home.width), finest));
+  const [x, y] = scene.julia ?? ["0", "0"];
+  return {
+    file,
+    key,
+    point: Float64Array.of(
+      Number(x),
+      Number(y),
+      radius ** 2,
+      ...formula.options,
+      ...statisticConstants,
+    ),
+    planes: count,
+    derivative,
+    turn: derivative && !plain ? axes.map(toDouble) : null,
+    layers,
+    center,
+    width,
+    axes,
+    limit:
+      iteration.max_iterations === "auto"
+        ? limitByZoom(facts, formula, finest)
+        : iteration.max_iterations,
+    auto: iteration.max_iterations === "auto",
+    depth: Math.min(Math.max((zoom - begin) / (end - begin), 0), 1),
+    fraction: fractionOf(formula, radius),
+    size: scene.image.size,
+    n,
+    note,
+  };
+}
+
+/** Return a line where the last bits of float64 are seen; a view that it does not resolve is an error.
+ * @param {SiteFacts} facts @param {SiteScene} scene @param {Ratio[]} center @param {Ratio} width @param {Ratio} finest */
+function checked(facts, scene, center, width, finest) {
+  const { all, least, exact } = facts.bits,
+    columns = scene.image.size[0] * scene.image.supersampling;
+  const far = Math.max(...center.map((part) => Math.abs(toDouble(part)))) + toDouble(width) / 2;
+  const bits = Math.log2(far) - log2(div(finest, ratio(columns)));
+  if (bits + least > all) throw new Error(elsewhere("any_depth"));
+  return -log2(div(finest, ratio(columns))) > exact ? told("rough") : "";
+}
+
+/** Return the limit that doubles each time the zoom grows by 64. @param {SiteFacts} facts @param {SiteFormula} formula @param {Ratio} width */
+function limitByZoom(facts, formula, width) {
+  const zoom = Math.max(0, log2(div(decimal(formula.width), width)));
+  return Math.trunc(Math.min(1000 * 2 ** Math.min(zoom / 6, 30), facts.probe.most));
+}
+
+/** Return the positions of samples. @param {Plan} plan @param {number[]} size @param {number} n @param {Ratio} [width] */
+export const gridOf = (plan, size, n, width = plan.width) =>
+  coordinates(plan.center, width, plan.axes, size, n);
+
+/** Return the limit of a view from counts under a limit; null: those under 4 times the limit are needed.
+ * @param {SiteFacts["probe"]} probe @param {Int32Array} counts @param {number} limit @param {number} least */
+export function shallowLimit(probe, counts, limit, least) {
+  const escaped = Array.from(counts)
+    .filter((count) => count < limit)
+    .sort((a, b) => b - a);
+  const late = Math.trunc(probe.late * counts.length),
+    found = escaped.length > late ? 4 * escaped[late] : 0;
+  if (found > limit && 4 * limit <= probe.most) return null;
+  const beyond = escaped.filter((count) => count >= least).length;
+  if (found <= least || (limit > least && beyond <= probe.kept * counts.length)) return least;
+  return Math.min(found, probe.most);
+}
+
+/** Return means of the lowest smooth counts of a view, and of those about the median; null without any.
+ * @param {number[]} fraction @param {{count: Int32Array, x: Float64Array, y: Float64Array}} raw @param {number} limit */
+export function lowestAndMedian([start, scale], { count, x, y }, limit) {
+  const smooth = /** @type {number[]} */ ([]);
+  for (let k = 0; k < count.length; k++) {
+    if (count[k] >= limit) continue;
+    const beyond = Math.log2(Math.log2(x[k] * x[k] + y[k] * y[k])) - start,
+      rest = Number.isFinite(beyond) ? 1 - scale * beyond : 0;
+    smooth.push(count[k] + Math.min(Math.max(rest, 0), 1));
+  }
+  if (!smooth.length) return null;
+  smooth.sort((a, b) => a - b);
+  const mean = (/** @type {number} */ first, /** @type {number} */ last) => {
+    const begin = Math.trunc(first * smooth.length),
+      part = smooth.slice(begin, Math.max(begin + 1, Math.round(last * smooth.length)));
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  };
+  return [mean(0, 1 / 8), mean(3 / 8, 5 / 8)];
+}
+
+/** Return what is subtracted from the smooth counts of a view.
+ * @param {(number[]|null)[]} found of each of the probe's scales @param {number[]} weights @param {number} depth */
+export function countOffset(found, weights, depth) {
+  let [sum, lowest, median] = [0, 0, 0];
+  found.forEach((means, k) => {
+    if (!means) return;
+    sum += weights[k];
+    lowest += weights[k] * means[0];
+    median += weights[k] * means[1];
+  });
+  if (!sum) return 0;
+  lowest /= sum;
+  median /= sum;
+  const most = Math.max(0, lowest - 1 - 0.2 * (median - lowest));
+  const offset = 1 + median - (1 + median) ** (1 - depth) * (1 + median - most) ** depth;
+  return Math.round(256 * Math.max(0, offset)) / 256;
+}
+
+/** Return the width that a probe of a scale sees. @param {Plan} plan @param {number} octaves */
+export const widened = (plan, octaves) => mul(plan.width, ofDouble(2 ** octaves));

@@ -1,0 +1,85 @@
+/** Workers that draw: what waits is drawn in the order of its haste, and what is no longer wanted ends. */
+import { isFused } from "./drawer.js";
+import { told } from "./said.js";
+
+const MOST = 8, // workers
+  PATIENCE = 400; // ms that a job which nobody wants may still take
+
+/** @typedef {import("./drawer.js").Job} Job */
+/** @typedef {import("./drawer.js").Found} Found */
+/** @typedef {{id: number, job: Job, haste: number, signal?: AbortSignal, done: (found: Found) => void,
+ * failed: (error: Error) => void}} Waiting */
+/** @typedef {{worker: Worker, now: Waiting|null}} Hand */
+
+export class Pool {
+  /** @type {Waiting[]} */ #waiting = [];
+  /** @type {Hand[]} */ #hands = [];
+  #count = 0;
+
+  /** @param {string} folder of the programs @param {string[]} flavors of them
+   * @param {{encoding: Uint8Array, decoding: Float32Array}} tables of `Palettes` */
+  constructor(folder, flavors, { encoding, decoding }) {
+    const flavor = flavors.includes("fused") && isFused() ? "fused" : "plain";
+    this.begin = { folder: `${folder}${flavor}/`, encoding, decoding };
+    this.size = Math.max(1, Math.min(MOST, navigator.hardwareConcurrency || 2));
+  }
+
+  /** Draw what a job asks for. @param {Job} job @param {number} [haste] the least comes first
+   * @param {AbortSignal} [signal] @returns {Promise<Found>} rejected with the reason of `signal` once it ends the job */
+  draw(job, haste = 0, signal) {
+    return new Promise((done, failed) => {
+      if (signal?.aborted) return failed(signal.reason);
+      const one = { id: ++this.#count, job, haste, signal, done, failed };
+      this.#waiting.push(one);
+      signal?.addEventListener("abort", () => this.#unwanted(one), { once: true });
+      this.#next();
+    });
+  }
+
+  #unwanted(/** @type {Waiting} */ one) {
+    one.failed(one.signal?.reason);
+    this.#waiting = this.#waiting.filter((each) => each !== one);
+    const hand = this.#hands.find(({ now }) => now === one);
+    if (hand) setTimeout(() => hand.now === one && this.#replace(hand), PATIENCE);
+  }
+
+  /** End a worker, and go on with others. @param {Hand} hand */
+  #replace(hand) {
+    hand.worker.terminate();
+    this.#hands = this.#hands.filter((each) => each !== hand);
+    this.#next();
+  }
+
+  #next() {
+    this.#waiting.sort((one, other) => one.haste - other.haste || one.id - other.id);
+    while (this.#waiting.length) {
+      let hand = this.#hands.find(({ now }) => !now);
+      if (!hand && this.#hands.length < this.size) hand = this.#made();
+      const one = hand && this.#waiting.shift();
+      if (!hand || !one) return;
+      hand.now = one;
+      hand.worker.postMessage({ id: one.id, job: one.job });
+    }
+  }
+
+  #made() {
+    const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" }),
+      hand = /** @type {Hand} */ ({ worker, now: null });
+    worker.postMessage({ begin: this.begin });
+    worker.onmessage = ({ data: { id, found, error } }) => {
+      const one = hand.now;
+      if (!one || one.id !== id) return;
+      hand.now = null;
+      if (error) one.failed(new Error(error));
+      else one.done(found);
+      this.#next();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      hand.now?.failed(new Error(told("worker_failed")));
+      this.#replace(hand);
+    };
+    this.#hands.push(hand);
+    return hand;
+  }
+}

@@ -1,0 +1,33 @@
+/** A web worker that draws parts of pictures (`drawer.js`). */
+import { Drawer } from "./drawer.js";
+
+/** @type {Drawer|null} */
+let drawer = null;
+const post = /** @type {(message: object, taken?: Transferable[]) => void} */ (postMessage); // a worker's
+
+/** Load a file of programs. @param {string} url */
+async function load(url) {
+  const answer = await fetch(url).catch(() => null);
+  if (!answer?.ok || !answer.body)
+    throw new Error("a program was not loaded: try again when the page's host can be reached");
+  const stream = answer.body.pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+onmessage = async ({ data: { id, job, begin } }) => {
+  if (begin) {
+    const { folder, encoding, decoding } = begin;
+    drawer = new Drawer((name) => load(`${folder}${name}.bin`), encoding, decoding);
+    return;
+  }
+  try {
+    const found = await drawer?.draw(job),
+      arrays = Object.values(found ?? {}).filter((each) => ArrayBuffer.isView(each));
+    post(
+      { id, found },
+      arrays.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)),
+    );
+  } catch (error) {
+    post({ id, error: error instanceof Error ? error.message : String(error) });
+  }
+};

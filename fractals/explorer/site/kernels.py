@@ -1,0 +1,167 @@
+"""Programs of a site: WebAssembly that iterates the samples of a formula, or colors them.
+
+They are made by a process of its own, ``python -m fractals.explorer.site.kernels``, because what a
+program is compiled for is settled when Numba is first imported. It reads lines of JSON, and writes
+a file for each.
+"""
+
+import base64
+import json
+import struct
+import sys
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from fractals.backends.wasm import HAS_RELAXED, CallRecorder, Recording
+from fractals.errors import FractalsError, first_line
+from fractals.kernels import blend, shade
+from fractals.kernels.layout import ColoringInputs, EscapeTile
+from fractals.kernels.shade import PlaceOptions, ValueOptions
+from fractals.rendering.drawing import make_source
+from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.resume_data import ResumeData
+from fractals.scene.model import validate
+from fractals.scene.paint import Blend
+
+SIDE = 64  # samples of a tile's side
+LIMIT = 3_141_593  # stands for the limit while a tile is recorded
+# With relaxed SIMD, and without
+FLAVORS = {"plain": False} | ({"fused": True} if HAS_RELAXED else {})
+TRANSFERS = "linear", "sqrt", "cbrt", "log", "atan"
+
+
+def packed(facts: dict[str, Any], module: bytes) -> bytes:
+    """Return the length of a JSON text, in 4 bytes; the text; and a module: compressed (zlib)."""
+    text = json.dumps(facts, separators=(",", ":")).encode()
+    return zlib.compress(struct.pack("<I", len(text)) + text + module, 9)
+
+
+def formula_programs(variants: dict[str, dict[str, Any]]) -> dict[str, bytes]:
+    """Return the programs that iterate scenes of one formula, by flavor.
+
+    `variants` has the table of a scene for each name of a program.
+    """
+    recorder = CallRecorder("float64")
+    found = {name: _iterated(recorder, table) for name, table in variants.items()}
+    made = {}
+    for flavor, relaxed in FLAVORS.items():
+        facts: dict[str, Any] = {}
+        module = b""
+        for name, (calls, arrays) in found.items():
+            recording = recorder.recording(calls, (LIMIT,), relaxed)
+            module = recording.module
+            facts[name] = _facts(recorder, recording, arrays)
+        made[flavor] = packed({"side": SIDE, "programs": facts}, module)
+    return made
+
+
+def _iterated(recorder: CallRecorder, table: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the calls that iterate a tile of a scene, and their arrays by name."""
+    scene = validate(table).replace(size=(SIDE, SIDE), supersampling=1, antialias="grid")
+    plan = replace(make_plan(scene.replace(precision="float64")), tiles=(Tile(0, 0, SIDE, SIDE),))
+    source: Any = make_source(recorder, plan, known=ResumeData(LIMIT, 0.0, ()))
+    recorder.calls.clear()
+    shape, columns, rows = source.grid.of_tile(plan.tiles[0])
+    tile = source._begin(shape, columns, rows, LIMIT).tile
+    arrays = {"columns": columns, "rows": rows, "point": source.point, "count": tile.count}
+    arrays |= {"x": tile.x, "y": tile.y}
+    if plan.layers.derivative:
+        arrays |= {"dx": tile.dx, "dy": tile.dy}
+    if plan.layers.statistics.planes:
+        arrays["statistics"] = tile.statistics
+    return list(recorder.calls), arrays
+
+
+def _facts(recorder: CallRecorder, recording: Recording, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page needs to replay the calls of a tile."""
+    places = {name: recorder.address(array) for name, array in arrays.items()}
+    given = {places[name] for name in ("columns", "rows", "point")}
+    data = [
+        (at, base64.b64encode(content).decode())
+        for at, content in recording.data
+        if at not in given and any(content)
+    ]
+    planes = arrays["statistics"].shape[0] if "statistics" in arrays else 0
+    return {
+        "stack": recording.stack,
+        "memory": recording.size,
+        "data": data,
+        "calls": recording.calls,
+        "limitAt": recording.marks[0],
+        "places": places,
+        "planes": planes,
+    }
+
+
+def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
+    """Return the programs that color samples, by flavor.
+
+    `colorings`: of each name of a program the name of a coloring, and the samples that have a value
+    ("escaped", "inside" or "both").
+    """
+    recorder = CallRecorder("float64")
+    numbers = {}
+
+    def add(name: str, make_body: Any, options: tuple[Any, ...], *arguments: Any) -> None:
+        program = recorder.program(make_body, "float64", options, loop=True)
+        program(*arguments)
+        numbers[name] = recorder.calls[-1][0]
+
+    real, single = np.zeros((1, 1)), np.zeros((1, 1), np.float32)
+    count, planes = np.zeros((1, 1), np.int32), np.zeros((1, 1, 1))
+    tile = EscapeTile(count, real, real, real, real, planes)
+    zero = np.float64(0)
+    inputs = ColoringInputs(np.int32(0), np.zeros(1), np.int32(0), zero, zero, zero)
+    light, rgb = np.zeros((1, 1, 3), np.float32), np.zeros((1, 1, 3), np.uint8)
+    table, levels = np.zeros((1, 3), np.float32), np.zeros(1, np.uint8)
+    values, place = real.copy(), single.copy()
+    for name, (coloring, side) in colorings.items():
+        made = validate({"color": {"coloring": coloring}}).color.coloring.make()
+        own = len(made.statistic.names) if made.statistic else 0
+        options = ValueOptions(made.for_coloring(), side, own)
+        add(f"value {name}", shade.make_value_body, (options,), values, tile, inputs)
+    for transfer in TRANSFERS:
+        for cyclic in (False, True):
+            for ranged in (False, True):
+                name = " ".join(["place", transfer, "cyclic" * cyclic, "ranged" * ranged])
+                placed = PlaceOptions(transfer, cyclic, ranged)
+                add(name, shade.make_valued_body, (placed,), place, values, inputs)
+    share, one = np.float32(1), np.int32(1)
+    add("paint", shade.make_body, (), rgb, place, table, levels, one, share)
+    for mode in ("first", *(mode for mode in get_args(Blend) if mode != "auto")):
+        add(f"blend {mode}", blend.make_layer_body, (mode,), light, place, table, share)
+    decode = np.zeros(1, np.float32)
+    add("mean", blend.make_mean_body, (), rgb, light, decode, levels, one, share)
+    matrix, arms = np.zeros(4), np.zeros((2, 1))
+    turned = real.copy(), real.copy(), real, real, real, real, matrix, arms
+    add("turn", shade.make_turned_body, (False,), *turned)
+    found = {}
+    for flavor, relaxed in FLAVORS.items():
+        recording = recorder.recording([], (), relaxed)
+        facts = {"programs": numbers, "stack": recording.stack}
+        found[flavor] = packed(facts, recording.module)
+    return found
+
+
+def main() -> None:
+    """Make what each line of stdin asks for, and print its name, and why it can't be made."""
+    for line in sys.stdin:
+        asked = json.loads(line)
+        make = formula_programs if "variants" in asked else color_programs
+        problem = ""
+        try:
+            for flavor, content in make(asked.get("variants") or asked["colorings"]).items():
+                path = Path(asked["folder"]) / flavor / f"{asked['name']}.bin"
+                path.write_bytes(content)
+        except FractalsError as error:  # such as a formula that calls what browsers lack
+            problem = first_line(error)
+        sys.stdout.write(f"{json.dumps([asked['name'], problem])}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Hold to fly, in a browser: mouse, fingers and a gamepad; exact pixels at rest."""
+
+import numpy as np
+import pytest
+from support import browser as browsers
+from support.panels import SCENE, SIZE
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+HELD = (560, 280)  # to the right of the middle
+# Each frame of the screen takes 40 ms, as on a slow machine.
+SLOW = """() => {
+    const work = () => {
+        const until = performance.now() + 40;
+        while (performance.now() < until);
+        if (window.slow) requestAnimationFrame(work);
+    };
+    window.slow = true;
+    requestAnimationFrame(work);
+}"""
+# A gamepad whose right trigger is pressed.
+PAD = """() => {
+    const buttons = Array.from({ length: 17 }, (_, k) => ({ value: Number(k === 7) }));
+    window.pad = { axes: [0, 0, 0, 0], buttons };
+    navigator.getGamepads = () => [window.pad];
+    dispatchEvent(new Event("gamepadconnected"));
+}"""
+
+
+@pytest.fixture(scope="module")
+def tab(browser, server):
+    """Return a page without a graphics card, whose canvas is plain."""
+    made = browsers.Tab(browser, server.running, size=SIZE, panels=True, card=False)
+    made.until("explorer.catalog && explorer.placed")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def octaves(tab):
+    """Show SCENE, and return its octaves."""
+    tab.open(SCENE)
+    return tab.run("explorer.placed.octaves")
+
+
+def flies(tab):
+    """Wait until the picture was zoomed by half an octave more."""
+    far = tab.run("explorer.placed.octaves") + 0.5
+    tab.until(f"explorer.placed.octaves > {far}")
+
+
+def test_a_held_mouse_flies_with_fewer_pixels_where_they_are_late_and_rests_exact(tab, octaves):
+    before, steps = tab.settle(), tab.run("explorer.steps.back.length")
+    mouse = tab.page.mouse
+    mouse.move(*HELD)
+    mouse.down()
+    tab.until("document.querySelector('.hold-mark')")
+    assert tab.page.locator(".light").count() == 0
+    tab.run(SLOW)
+    tab.until("document.querySelector('.light')")
+    width, full = tab.run("[document.querySelector('.light').width, explorer.size[0]]")
+    assert 0.3 * full <= width < full
+    flies(tab)
+    mouse.move(SIZE[0] / 2, SIZE[1] / 2)  # in the middle the flight rests
+    tab.run("window.slow = false")
+    tab.assert_exact()
+    assert tab.page.locator(".hold-mark").count() == 1
+    assert tab.page.locator(".light").count() == 0
+    mouse.up()
+    assert tab.page.locator(".hold-mark, .menu").count() == 0
+    assert tab.run("explorer.steps.back.length") == steps + 1
+    assert tab.press("Control+z")["view"] == before["view"]
+
+
+def test_a_drag_and_a_click_do_not_fly_and_a_key_ends_a_flight(tab, octaves):
+    mouse = tab.page.mouse
+    mouse.move(*HELD)
+    mouse.down()
+    mouse.move(HELD[0] + 40, HELD[1])
+    tab.page.wait_for_timeout(500)
+    assert tab.page.locator(".hold-mark").count() == 0
+    mouse.up()
+    mouse.down()
+    mouse.up()
+    tab.page.wait_for_timeout(500)
+    assert tab.page.locator(".hold-mark").count() == 0
+    tab.settle()
+    assert tab.run("explorer.placed.octaves") == octaves
+    mouse.down()
+    flies(tab)
+    tab.page.keyboard.down("Shift")
+    high = tab.run("explorer.placed.octaves")
+    tab.until(f"explorer.placed.octaves < {high}")  # out
+    tab.page.keyboard.up("Shift")
+    tab.page.keyboard.press("Escape")
+    assert tab.page.locator(".hold-mark").count() == 0
+    tab.assert_exact()
+    shown = tab.pixels()
+    mouse.move(100, 100)  # the button is down still
+    tab.page.wait_for_timeout(300)
+    assert np.array_equal(tab.pixels(), shown)
+    mouse.up()
+
+
+def test_after_a_tap_a_finger_flies_in_and_a_second_one_out(browser, server):
+    tab = browsers.Tab(browser, server.running, size=(390, 700), panels=True, has_touch=True)
+    try:
+        tab.until("explorer.catalog && explorer.placed")
+        tab.open(SCENE)
+        begun = tab.run("explorer.placed.octaves")
+        tab.touch("touchStart", (300, 200))
+        tab.touch("touchEnd")
+        tab.touch("touchStart", (300, 200))
+        tab.until(f"explorer.placed.octaves > {begun} + 0.5")
+        assert tab.page.locator("#ui.bare").count() == 0  # the tap hid no bars
+        tab.touch("touchStart", (300, 200), (100, 500))
+        high = tab.run("explorer.placed.octaves")
+        tab.until(f"explorer.placed.octaves < {high} - 0.5")
+        tab.touch("touchEnd")
+        assert tab.page.locator(".hold-mark, .menu").count() == 0
+        tab.assert_exact()
+        tab.touch("touchStart", (300, 200))  # a long press alone is the menu
+        tab.page.locator(".menu").wait_for()
+        tab.touch("touchEnd")
+    finally:
+        tab.close()
+
+
+def test_a_gamepad_flies_until_its_trigger_is_released(tab, octaves):
+    tab.run(PAD)
+    flies(tab)
+    tab.run("window.pad.buttons[7].value = 0")
+    scene = tab.assert_exact()
+    tab.page.wait_for_timeout(200)
+    assert tab.settle()["view"] == scene["view"]

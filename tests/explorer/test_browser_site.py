@@ -1,0 +1,147 @@
+"""A site in Chromium: its page, without a server of the explorer, shows the pixels of `render`."""
+
+import numpy as np
+import pytest
+from support import browser as browsers
+
+import fractals
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing()),
+]
+
+SHIP = "burning_ship"
+PLACE = {
+    "formula": SHIP,
+    "view": {"center": ["-1.76", "-0.03"], "width": "0.3"},
+    "color": {"palette": "hokusai"},
+}
+FUSED = "import('./client/site/drawer.js').then(({ isFused }) => isFused())"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        made = browsers.launched(playwright)
+        yield made
+        made.close()
+
+
+class Visit(browsers.Explored):
+    """A page of a site."""
+
+    def __init__(self, browser, address, size=(320, 240)):
+        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]})
+        self.context.add_init_script(browsers.STILL)
+        self.page = self.context.new_page()
+        self.problems = []
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.problems.append(request.url))
+        self.page.goto(address)
+        self.until("window.explorer")
+        self.run("document.getElementById('ui').style.display = 'none'")
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+        return self.settle()
+
+
+@pytest.fixture
+def visit(browser, address):
+    made = Visit(browser, address)
+    made.settle()
+    if not made.run(FUSED):
+        pytest.skip("this processor has no fused multiply-add")
+    yield made
+    assert not made.problems
+    made.context.close()
+
+
+def test_moves_colors_and_undo_show_exact_pixels(visit):
+    visit.open(PLACE)
+    first = visit.assert_exact()
+    visit.run("explorer.move({ at: [1600, 1200], scale: 64, by: [333, -160] })")
+    assert float(visit.assert_exact()["view"]["width"]) == pytest.approx(0.15)
+    visit.run("explorer.paint({ ...explorer.scene.color, palette: 'bone', density: 2 })")
+    assert visit.assert_exact()["color"]["palette"] == "bone"
+    visit.run("(explorer.undo(), explorer.undo())")
+    visit.until(f"explorer.scene.view.width === '{first['view']['width']}'")
+    assert visit.assert_exact()["view"] == first["view"]
+
+
+def test_links_open_the_same_place_and_the_gallery_opens_its_scenes(browser, visit, address):
+    visit.run("explorer.open({ gallery: 'armada' })")
+    visit.until("explorer.scene?.title")
+    scene = visit.assert_exact()
+    link = visit.run("explorer.request({ t: 'link' }).then(({ link }) => link)")
+    other = Visit(browser, f"{address}#{link}")
+    assert other.assert_exact() == scene
+    other.context.close()
+
+
+def test_julia_sets_are_previewed_and_opened(visit):
+    visit.open(PLACE)
+    shown = """new Promise((done) => explorer.requests.julia(
+        { t: "julia", at: [2500, 1900], size: 64 },
+        ({ w, h, data }) => done([w, h, new Set(data).size])))"""
+    width, height, colors = visit.run(shown)
+    assert (width, height) == (64, 64)
+    assert colors > 8
+    visit.run("explorer.open({ julia: { at: [2500, 1900] } })")
+    visit.until("explorer.placed.julia")
+    assert visit.assert_exact()["julia"]
+
+
+def test_exports_are_the_pictures_of_render_and_carry_their_scene(visit, tmp_path):
+    visit.open(PLACE)
+    visit.run("""explorer.job({ t: "export", size: [200, 130], supersampling: 3 }).done
+        .then(({ url }) => Object.assign(document.createElement("a"),
+            { href: url, download: "a.png" }))
+        .then((link) => { document.body.append(link); window.file = link; })""")
+    visit.until("window.file")
+    with visit.page.expect_download() as coming:
+        visit.run("window.file.click()")
+    path = tmp_path / "a.png"
+    coming.value.save_as(path)
+    scene = fractals.load_scene(path)
+    assert scene.image.size == (200, 130)
+    image = fractals.render(scene, device="cpu")
+    import PIL.Image
+
+    with PIL.Image.open(path) as picture:
+        assert np.array_equal(np.asarray(picture), image.pixels)
+
+
+def test_bookmarks_stay_in_the_browser(visit):
+    visit.open(PLACE)
+    kept = visit.run("explorer.request({ t: 'bookmark', title: 'Mine' }).then((a) => a.items)")
+    assert [item["title"] for item in kept] == ["Mine"]
+    assert kept[0]["thumbnail"].startswith("data:image/png")
+    visit.page.reload()
+    visit.settle()
+    ask = "explorer.request({ t: 'bookmarks' }).then(({ items }) => items)"
+    again = visit.run(ask)
+    assert again == kept
+    visit.run("id => explorer.request({ t: 'bookmark', remove: id })", kept[0]["id"])
+    assert visit.run(ask) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ({"t": "find", "what": "nucleus"}, "searches"),
+        ({"t": "surprise"}, "surprises"),
+        ({"t": "film"}, "films"),
+        ({"t": "export", "size": [40, 30], "format": "tiff"}, "PNG"),
+    ],
+)
+def test_what_a_site_can_not_do_it_says(visit, message, word):
+    said = visit.run(
+        "message => explorer.job(message).done.then(() => '', ({ message }) => message)", message
+    )
+    assert word in said
+    assert "fractals explore" in said
