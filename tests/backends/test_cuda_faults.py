@@ -576,7 +576,7 @@ def of_cuda_12():
         else ({"version": 12040}, 4, "is for CUDA 12.4, and what is installed for CUDA 13"),
         ({"version": 14020}, 0, "cuda"),
         ({"lacks": "cuLaunchKernel"}, 1, "the driver is too old (it has no cuLaunchKernel)"),
-        *slow(({"lacks": "cuModuleLoadData"}, 0, "cuda")),
+        *slow(({"lacks": "cuModuleLoadData"}, 1, "(it has no cuModuleLoadData): update it")),
         ({"lacks": "cuMemcpyHtoDAsync"}, 1, "the driver is too old (it has no cuMemcpyHtoDAsync)"),
         *slow(({"lacks": "cuStreamCreate"}, 4, "(it has no cuStreamCreate): update it")),
         ({"cards": "none"}, 4, "the driver sees no CUDA GPU"),
