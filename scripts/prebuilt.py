@@ -6,11 +6,11 @@
     python scripts/prebuilt.py --verify              # pictures by the files, and by compiled code
     python scripts/prebuilt.py aarch64 --verify --python 'qemu-aarch64 -L ROOT ROOT/usr/bin/python3'
 
-Small pictures are drawn of all scenes of the gallery and by the commands of README and of the docs,
-and the programs that they need are kept: see `fractals.backends.shipped`. FRACTALS_PREBUILT=1 then
-puts the files into a wheel (hatch_build.py). The same sources and versions of Python, Numba and
-LLVM make the same bytes, in whatever order programs are compiled; --check compiles again and
-compares.
+Small pictures are drawn of all scenes of the gallery, in each coloring, and by the commands of
+README and of the docs, and the programs that they need are kept: see `fractals.backends.shipped`.
+FRACTALS_PREBUILT=1 then puts the files into a wheel (hatch_build.py). The same sources and versions
+of Python, Numba and LLVM make the same bytes, in whatever order programs are compiled; --check
+compiles again and compares.
 
 Programs are compiled for the level and run. Where this processor lacks a feature of the level, or
 is of another kind, code for this processor runs in their place, made of the same text.
@@ -31,12 +31,23 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 PAGE, DEFAULT, HERE = ".md", "default", "here"
+KEY = "="  # in the name of a first picture: a key and its value
+# Further first pictures; each coloring has one, too
+JULIA, NEWTON = "julia=-0.8,0.156", "formula=newton"
+FIRST = (
+    "precision=float32",
+    NEWTON,
+    f"{JULIA} coloring=distance",
+    f"{JULIA} coloring=slopes",
+)
+CONVERGING = "root", "speed"  # colorings of orbits that the default formula does not have
 Make = Callable[[str], bytes]  # machine code from LLVM's text, as `machine_code.made`
 ATTRIBUTES = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 OWN_CLOCK = "@llvm.readcyclecounter()", "declare i64 @llvm.readcyclecounter()"
@@ -125,10 +136,29 @@ def all_work() -> list[str]:
 
 
 def scenes() -> list[str]:
-    """Return the names of the default picture and of the scenes of the gallery."""
+    """Return the names of first pictures and of the scenes of the gallery."""
     from fractals import catalog
 
-    return [DEFAULT, *catalog.names("gallery")]
+    colorings = (
+        f"{f'{NEWTON} ' if name in CONVERGING else ''}coloring={name}"
+        for name in catalog.names("colorings")
+    )
+    return [DEFAULT, *FIRST, *colorings, *catalog.names("gallery")]
+
+
+def picture_of(name: str) -> tuple[list[str], dict[str, Any]]:
+    """Return the sources and the keys of a picture that `scenes` names: as a user gives them.
+
+    Densities and offsets are fitted to keys that are given so, which takes a program, too.
+    """
+    if name == DEFAULT:
+        return [], {}
+    if KEY not in name:
+        return [f"gallery:{name}"], {}
+    keys: dict[str, Any] = dict(part.split(KEY) for part in name.split())
+    if "julia" in keys:
+        keys["julia"] = tuple(keys["julia"].split(","))
+    return [], keys
 
 
 def build(level: str, work: list[str], jobs: int, run_as: str | None) -> dict[str, bytes]:
@@ -179,11 +209,12 @@ def draw(work: list[str], level: str, run_as: str | None) -> None:
 
 
 def draw_scene(name: str) -> None:
-    """Draw a small picture of a scene of the gallery, or the default one, on one thread."""
+    """Draw a small picture of a scene that `scenes` names, on one thread."""
     import fractals
 
-    scene = [] if name == DEFAULT else [name]
-    fractals.render(*scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
+    sources, keys = picture_of(name)
+    how = {"size": (32, 18), "threads": 1, "on_message": lambda line: None}
+    fractals.render(*sources, **keys, **how, device="cpu")
 
 
 def run_page(name: str) -> None:
@@ -272,8 +303,9 @@ def print_digests(names: list[str], levels: list[str]) -> None:
         programs.compiled_apart = refuse
     found = {}
     for name in names:
-        scene = [] if name == DEFAULT else [f"gallery:{name}"]
-        image = fractals.render(*scene, size=(64, 36), device="cpu", on_message=lambda line: None)
+        sources, keys = picture_of(name)
+        how = {"size": (64, 36), "on_message": lambda line: None}
+        image = fractals.render(*sources, **keys, **how, device="cpu")
         found[name] = hashlib.sha256(image.pixels.tobytes()).hexdigest()
     print(json.dumps(found))
 

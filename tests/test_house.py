@@ -72,7 +72,8 @@ DOORS = {
         *("io.escape_data", "io.image"),
         *("rendering.families", "rendering.families.escape"),
     },
-    "space": {"io.load", "scene.model"},  # the tables of a scene
+    # The tables of a scene, and which keys of the camera are those of solids alone
+    "space": {"io.load", "rendering.families", "scene.model"},
     "stores": {"rendering.families.escape", "rendering.render"},
 }
 

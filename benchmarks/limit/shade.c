@@ -180,11 +180,33 @@ INLINE float soft_light(float b, float a) {
 
 INLINE float multiply(float b, float a) { return __builtin_fmaf(b, a, -b); }
 
+/* Fill how much a mask of `rows` x `columns` lets through of height x width samples, from column i0
+   and row j0 on. Sample (j, i) lies at row c i + d j + f and column a i + b j + e of the mask, where
+   map is a, b, c, d, e, f. */
+void weigh(long height, long width, long i0, long j0, const double *map, const double *bright,
+           long rows, long columns, float opacity, float *restrict weights) {
+    double most_u = (double)(columns - 1), most_v = (double)(rows - 1);
+    for (long j = 0; j < height; j++)
+        for (long i = 0; i < width; i++) {
+            double x = (double)(i0 + i), y = (double)(j0 + j);
+            double u = map[0] * x + map[1] * y + map[4], v = map[2] * x + map[3] * y + map[5];
+            u = u > 0 ? u : 0, v = v > 0 ? v : 0;
+            u = u < most_u ? u : most_u, v = v < most_v ? v : most_v;
+            int32_t k = (int32_t)u, l = (int32_t)v;
+            int32_t right = k + (k + 1 < columns), below = l + (l + 1 < rows);
+            u -= k, v -= l;
+            const double *here = bright + l * columns, *under = bright + below * columns;
+            double top = here[k] * (1 - u) + here[right] * u;
+            double bottom = under[k] * (1 - u) + under[right] * u;
+            weights[j * width + i] = (float)(top * (1 - v) + bottom * v) * opacity;
+        }
+}
+
 /* Blend a layer into the colors of a row, three numbers a sample. mode: 0 first, 1 soft light,
-   2 multiply. */
+   2 multiply. weights: opacities of the samples, of a layer with a mask. */
 INLINE void layer(int mode, long n, int entries, const float *position, const float *lookup,
-                  float opacity, float *restrict colors, int32_t *at, float *part,
-                  float *restrict above, float *restrict shares) {
+                  float opacity, const float *weights, float *restrict colors, int32_t *at,
+                  float *part, float *restrict above, float *restrict shares) {
     look_up(n, entries, position, at, part);
     for (long i = 0; i < n; i++) {
         int drawn = position[i] >= 0;
@@ -196,20 +218,28 @@ INLINE void layer(int mode, long n, int entries, const float *position, const fl
     float *to = mode ? above : colors;
     for (long i = 0; i < n; i++) _mm_storeu_ps(to + 3 * i, between(lookup, at[i], part[i]));
     if (!mode) return;
-    for (long i = 0; i < n; i++)
-        _mm_storeu_ps(shares + 3 * i, _mm_set1_ps(position[i] >= 0 ? opacity : 0));
+    for (long i = 0; i < n; i++) {
+        float share = weights ? weights[i] : opacity;
+        _mm_storeu_ps(shares + 3 * i, _mm_set1_ps(position[i] >= 0 ? share : 0));
+    }
     for (long k = 0; k < 3 * n; k++) {
         float b = colors[k], a = above[k];
+        if (weights) { /* it was blended into a group of its own, and clamped */
+            a = a < 1 ? a : 1;
+            a = a > 0 ? a : 0;
+        }
         float t = __builtin_fmaf(shares[k], mode == 1 ? soft_light(b, a) : multiply(b, a), b);
         t = t < 1 ? t : 1;
         colors[k] = t > 0 ? t : 0;
     }
 }
 
-/* Paint pixels of several layers; positions and lookups follow one another. */
+/* Paint pixels of several layers; positions and lookups follow one another, and weights, which
+   are 0 for a layer without a mask. */
 void blend(long height, long width, int side, int layers, const int *modes, const int *entries,
-           const float *opacities, const float **positions, const float **lookups,
-           const float *decode, int decoded, const uint8_t *encode, int brightest, uint8_t *rgb) {
+           const float *opacities, const float **weights, const float **positions,
+           const float **lookups, const float *decode, int decoded, const uint8_t *encode, int brightest,
+           uint8_t *rgb) {
     long n = width * side;
     int32_t *at = malloc((n + 64) * sizeof *at);
     float *part = malloc((n + 64) * sizeof *part), *above = malloc((3 * n + 64) * sizeof *above);
@@ -223,15 +253,15 @@ void blend(long height, long width, int side, int layers, const int *modes, cons
             long row = (j * side + v) * n;
             for (int k = 0; k < layers; k++) {
                 const float *position = positions[k] + row;
-                if (modes[k] == 0)
-                    layer(0, n, entries[k], position, lookups[k], opacities[k], colors, at, part,
-                          above, shares);
-                else if (modes[k] == 1)
-                    layer(1, n, entries[k], position, lookups[k], opacities[k], colors, at, part,
-                          above, shares);
-                else
-                    layer(2, n, entries[k], position, lookups[k], opacities[k], colors, at, part,
-                          above, shares);
+                const float *own = weights[k] ? weights[k] + row : 0;
+#define LAYER(mode, own)                                                                       \
+    layer(mode, n, entries[k], position, lookups[k], opacities[k], own, colors, at, part, above, \
+          shares)
+                if (modes[k] == 0) LAYER(0, 0);
+                else if (modes[k] == 1 && own) LAYER(1, own);
+                else if (modes[k] == 1) LAYER(1, 0);
+                else if (own) LAYER(2, own);
+                else LAYER(2, 0);
             }
             float *to = light + v * 3 * n;
             for (long k = 0; k < 3 * n; k++) {

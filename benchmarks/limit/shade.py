@@ -5,9 +5,9 @@
     python benchmarks/limit/shade.py --runs 9 --json > benchmarks/shade-<processor>.json
 
 The pictures are `render`'s default one (the scene lantern, not turned and without vignette and
-grain), its light alone, its slopes alone, and three layers. Raw numbers of all samples, four a
-pixel, are computed beforehand. Both use one thread, in turns; the least CPU time of some runs.
-Exits 5 where a pixel differs from the C's.
+grain), its light alone, its slopes alone, and three layers, without a mask and with one over the
+third. Raw numbers of all samples, four a pixel, are computed beforehand. Both use one thread, in
+turns; the least CPU time of some runs. Exits 5 where a pixel differs from the C's.
 """
 
 import ctypes
@@ -29,10 +29,11 @@ from yardstick import FLAGS, HERE, WIDTHS, asked, errors_told, find_compiler, le
 import fractals
 from fractals import Scene
 from fractals.backends.cpu.simd.pack import REGISTER
-from fractals.color import palette
+from fractals.color import palette, trap_image
 from fractals.errors import DifferenceError
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.shading import mask_map
 
 SIZE = (960, 540)
 SIDE = 2  # samples of a pixel, a side
@@ -40,11 +41,23 @@ MODES = {"normal": 0, "soft_light": 1, "multiply": 2}  # as in shade.c
 SLOPES = {"coloring": {"name": "slopes", "direction": 140, "height": 40, "ambient": 0.3}}
 SOFT = {**SLOPES, "palette": "ink", "blend": "soft_light", "opacity": 0.85}
 LEFT = {"coloring": {"name": "slopes", "direction": 40}, "palette": "ink"}
+THIRD = {**LEFT, "blend": "multiply", "opacity": 0.4}
+
+
+def mask_text() -> str:
+    """Return a mask as scenes hold it: a soft disc in the middle."""
+    rows, columns = np.ogrid[-36:36, -64:64]
+    away = np.hypot(rows + 0.5, columns + 0.5)
+    bright = (255 * np.clip((48 - away) / 32, 0, 1)).astype(np.uint8)
+    return trap_image.encode(bright)
+
+
 PICTURES: dict[str, dict[str, Any]] = {
     "light alone": {"layers": []},
     "slopes alone": {**SLOPES, "palette": "ink", "transfer": "linear", "layers": []},
     "default": {"layers": [SOFT]},
-    "three layers": {"layers": [SOFT, {**LEFT, "blend": "multiply", "opacity": 0.4}]},
+    "three layers": {"layers": [SOFT, THIRD]},
+    "three layers and a mask": {"layers": [SOFT, {**THIRD, "picture_mask": mask_text()}]},
 }
 
 
@@ -96,18 +109,44 @@ class InC:
             for each in above
         ]
         self._layers = [Layer(each, bool(above)) for each in scenes]
+        self._masks = [None, *(self._mask_of(drawing, each) for each in above)]
+        self._tiles = drawing.plan.tiles
         self._limit = drawing.source.max_iterations
         self._modes = np.array([0, *(MODES[each.blend] for each in above)], np.int32)
         self._opacities = np.array([1, *(each.opacity for each in above)], np.float32)
         self._entries = np.array([each.entries for each in self._layers], np.int32)
         self._decode = np.ascontiguousarray(palette.decoding())
         self._positions = [np.empty(raw[0].count.size, np.float32) for _ in self._layers]
+        self._weights = [each and np.empty(raw[0].count.size, np.float32) for each in self._masks]
+
+    @staticmethod
+    def _mask_of(drawing: Drawing, layer: Any) -> tuple[NDArray[Any], ...] | None:
+        """Return the map and the pixels of the mask of a layer."""
+        if not (mask := layer.picture_mask):
+            return None
+        affine = np.array(mask_map(drawing.plan, mask))
+        return affine, np.ascontiguousarray(trap_image.weights(mask.picture))
+
+    def _weigh(self, tile: Any) -> list[int]:
+        """Fill the weights of a tile's samples, and return their addresses; 0 without a mask."""
+        found = []
+        sizes = [SIDE * part for part in (tile.height, tile.width, tile.x, tile.y)]
+        for mask, weights, opacity in zip(self._masks, self._weights, self._opacities, strict=True):
+            if mask is None:
+                found.append(0)
+                continue
+            affine, bright = mask
+            given = *map(ctypes.c_long, sizes), _at(affine), _at(bright)
+            shape = (ctypes.c_long(part) for part in bright.shape)
+            self._library.weigh(*given, *shape, ctypes.c_float(opacity), _at(weights))
+            found.append(weights.ctypes.data)
+        return found
 
     def paint(self, pixels: list[NDArray[np.uint8]]) -> None:
         """Fill the pixels of all tiles."""
         encode = np.asarray(self._layers[0].encode)
         brightest = ctypes.c_int(len(encode) - 1)
-        for tile, out in zip(self._raw, pixels, strict=True):
+        for place, tile, out in zip(self._tiles, self._raw, pixels, strict=True):
             height, width = (ctypes.c_long(part) for part in out.shape[:2])
             for layer, position in zip(self._layers, self._positions, strict=True):
                 arrays = (tile.count, tile.x, tile.y, tile.dx, tile.dy, layer.constants)
@@ -129,6 +168,7 @@ class InC:
                 _at(self._modes),
                 _at(self._entries),
                 _at(self._opacities),
+                pointers(*self._weigh(place)),
                 pointers(*(each.ctypes.data for each in self._positions)),
                 pointers(*(each.lookup.ctypes.data for each in self._layers)),
                 _at(self._decode),

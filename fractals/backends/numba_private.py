@@ -60,24 +60,39 @@ def pretended_gpu(capability: tuple[int, int]) -> Iterator[None]:
         dispatcher.get_current_device, devices.get_context, dispatcher._Kernel.bind = before
 
 
-def compiled_kernel(
-    kernel: Any, arguments: tuple[Any, ...], capability: tuple[int, int]
-) -> tuple[str, bytes]:
-    """Return the name and the machine code of the kernel of a program.
+def compiled_kernel(kernel: Any, arguments: tuple[Any, ...], capability: tuple[int, int]) -> Any:
+    """Return Numba's object of the kernel of a program; nothing is loaded.
 
     `arguments`: ``(out, *others)``, of which the kernel takes the others as one tuple, with NumPy's
-    arrays in place of those of a card. Nothing is loaded.
+    arrays in place of those of a card. `capability`: the compute capability that it compiles for.
 
-    `CUDADispatcher.compile`, `_Kernel.entry_name` and `_codelibrary` with `get_cubin`;
-    numba-cuda 0.30.4.
+    `CUDADispatcher.compile`; numba-cuda 0.30.4.
     """
     import numba
 
     out, *others = arguments
     with pretended_gpu(capability):
-        made = kernel.compile((numba.typeof(out), numba.typeof(tuple(others))))
-        code = made._codelibrary.get_cubin(cc=capability).code
-    return str(made.entry_name), bytes(code)
+        return kernel.compile((numba.typeof(out), numba.typeof(tuple(others))))
+
+
+def code_of(made: Any, capability: tuple[int, int]) -> tuple[str, bytes]:
+    """Return the name and the machine code of a kernel that `compiled_kernel` made.
+
+    The compute capability may be another one than there.
+
+    `_Kernel.entry_name` and `_codelibrary` with `get_cubin`; numba-cuda 0.30.4.
+    """
+    with pretended_gpu(capability):
+        return str(made.entry_name), bytes(made._codelibrary.get_cubin(cc=capability).code)
+
+
+def text_of(made: Any, capability: tuple[int, int]) -> bytes:
+    """Return the PTX from which the machine code of such a kernel is made.
+
+    `_Kernel._codelibrary` with `get_lto_ptx`; numba-cuda 0.30.4.
+    """
+    with pretended_gpu(capability):
+        return bytes(made._codelibrary.get_lto_ptx(cc=capability).encode())
 
 
 def code_of_kernel(kernel: Any, signature: str, capability: tuple[int, int]) -> tuple[str, bytes]:

@@ -8,7 +8,10 @@ are the pieces of `fractals.backends.linked`, which call nothing of Numba, Pytho
 serve all versions of these. A program is known by the same text as in the user's cache, that of its
 modules included, with the level in place of the processor. So code of other sources is not found.
 
-The file is a mark, a line of JSON, and what files of the cache hold, one after the other. The line
+Another file has kernels for CUDA GPUs (`fractals.backends.cuda.kernel`), a piece for each compute
+capability. They serve all systems and all versions of Numba.
+
+A file is a mark, a line of JSON, and what files of the cache hold, one after the other. The line
 has the place of each: the name of its file -> where it begins behind the line, and its bytes.
 """
 
@@ -61,6 +64,11 @@ def file_of(level: str) -> Path:
     return FOLDER / f"linux-{level}.code"
 
 
+def file_of_kernels() -> Path:
+    """Return the file of kernels for CUDA GPUs, which may not exist: it serves each system."""
+    return FOLDER / "cuda.code"
+
+
 def packed(contents: Mapping[str, bytes]) -> bytes:
     """Return the bytes of a file, from what files of the cache hold, by their `Store.place`."""
     at, places = 0, {}
@@ -72,23 +80,26 @@ def packed(contents: Mapping[str, bytes]) -> bytes:
 
 
 class Shipped(NamedTuple):
-    """The programs of a level, in a file."""
+    """The programs of a level, or kernels for GPUs, in a file."""
 
-    level: str
+    level: str  # "" of kernels
     path: Path
     size: int  # of the file, in bytes
     start: int  # of the first program, in bytes from the file's beginning
     places: dict[str, tuple[int, int]]
     names: frozenset[str]  # of programs, as `Store.name`
 
-    def load(self, store: Store, layout: Any, rebuild: Callable[[bytes], T]) -> T | None:
-        """Return what `rebuild` makes of a program's code for a layout; None where there is none.
+    def key(self, layout: Any) -> str:
+        """Return the key of a program of the CPU for a layout."""
+        environment = environment_of(self.level)
+        cpu, flags = environment.values()
+        return f"{layout} for {machine_code.target_text(cpu, flags, environment)}"
+
+    def load(self, store: Store, key: str, rebuild: Callable[[bytes], T]) -> T | None:
+        """Return what `rebuild` makes of a program's code under a key; None where there is none.
 
         What can't be loaded is reported, and counts as missing.
         """
-        environment = environment_of(self.level)
-        cpu, flags = environment.values()
-        key = f"{layout} for {machine_code.target_text(cpu, flags, environment)}"
         place = self.places.get(store.place(key))
         if place is None:
             return None
@@ -125,11 +136,12 @@ def why_not() -> str:
 
 def facts() -> dict[str, Any]:
     """Return what this installation has, as plain values; `unused`: why it is not used, or ""."""
-    found = shipped()
+    found, ours = shipped(), kernels()
+    own = {"kernels": len(ours.names) if ours else 0}
     if found is None:
         reason = why_not() or "its file can't be read"
-        return {"level": "", "file": "", "programs": 0, "bytes": 0, "unused": reason}
-    sizes = {"programs": len(found.places), "bytes": found.size}
+        return {"level": "", "file": "", "programs": 0, "bytes": 0, "unused": reason, **own}
+    sizes = {"programs": len(found.places), "bytes": found.size, **own}
     return {"level": found.level, "file": str(found.path), **sizes, "unused": ""}
 
 
@@ -158,7 +170,17 @@ def shipped() -> Shipped | None:
     if why_not():
         return None
     level = level_of(machine_code.FEATURES, platform.machine())
-    path = file_of(level)
+    return _opened(level, file_of(level))
+
+
+@functools.cache
+def kernels() -> Shipped | None:
+    """Return the kernels for CUDA GPUs; None where there are none, or they can't be read."""
+    path = file_of_kernels()
+    return None if os.environ.get(SWITCH) == "0" or not path.exists() else _opened("", path)
+
+
+def _opened(level: str, path: Path) -> Shipped | None:
     try:
         with open(path, "rb") as file:
             if file.read(len(MARK)) != MARK:

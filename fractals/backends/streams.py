@@ -11,6 +11,7 @@ its slot takes it from there. When the process ends, the driver frees everything
 
 import contextlib
 import copy
+import functools
 import itertools
 import math
 import threading
@@ -19,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from re import Pattern
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from fractals.backends.block_array import BlockArray
 from fractals.errors import DeviceError, DeviceLostError, DeviceMemoryError, FractalsError
 from fractals.kernels import escape
 
+G = TypeVar("G", bound="Gpu")
 STREAMS_PER_GPU = 2
 LEAST_BLOCK = 256  # bytes; the drivers' own allocations are multiples of it
 PARTS = 4  # sizes of blocks between two powers of two
@@ -276,6 +278,22 @@ class Gpu(ABC):
         self.lost = line
 
 
+def one_each(make: Callable[[int], G]) -> Callable[[int], G]:
+    """Return ``make(index)``, which makes a GPU once, also if threads ask for it at once.
+
+    Two objects of a GPU would keep slots of their own, and neither reads the other's memory.
+    """
+    found, lock = functools.cache(make), threading.Lock()
+
+    @functools.wraps(make)
+    def get(index: int) -> G:
+        with lock:
+            return found(index)
+
+    get.cache_clear = found.cache_clear  # type: ignore[attr-defined]
+    return get
+
+
 class StreamPool:
     """The slots of one GPU or several; a thread takes a slot at its first use, until it ends."""
 
@@ -375,7 +393,7 @@ class StreamBackend(ABC):
     as in `Backend`. `streams`: of the GPUs; each thread has one.
     """
 
-    cuts = False  # as in `Backend`
+    cuts = True  # as in `Backend`
 
     def __init__(self, number: str, gpus: Sequence[Any], steps: int, threads: int = 0) -> None:
         self.threads, self.steps = threads or STREAMS_PER_GPU * len(gpus), steps

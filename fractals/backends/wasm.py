@@ -2,9 +2,10 @@
 
 LLVM makes object files of WebAssembly for a linker. One that calls nothing of other files is a
 module already, as if linked at address 0, but for a section that says what it exports. So no linker
-is needed. WebAssembly has no fused multiply-add: a product is rounded before its sum. The last bits
-of an orbit are then not those of other devices. Browsers with relaxed SIMD may have one: on a
-processor with the instruction, modules made for it have the bits of other devices.
+is needed. WebAssembly has no fused multiply-add: a product is rounded before its sum, and the last
+bits of an orbit are then not those of other devices. Double-double numbers need it, so their
+programs compute it from sums and products, with the bits of other devices. Browsers with relaxed
+SIMD may have one: on a processor with the instruction, modules made for it have these bits, too.
 """
 
 import functools
@@ -20,10 +21,11 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends import code_cache
+from fractals.backends import code_cache, machine_code
 from fractals.backends.base import HostMemory
 from fractals.backends.compilation import counted, with_room
 from fractals.backends.cpu.backend import CpuBackend
+from fractals.backends.exact_fma import with_exact_fma
 from fractals.backends.machine_code import Laid, Layout, Program, Uncompilable, layout_of
 from fractals.errors import FractalsError
 
@@ -50,10 +52,13 @@ _TARGET = re.compile(r'"(?:target-cpu|target-features|tune-cpu|probe-stack)"="[^
 
 
 @functools.lru_cache(maxsize=1)
-def module_of(texts: tuple[str, ...], relaxed: bool = False) -> tuple[bytes, int]:
+def module_of(
+    texts: tuple[str, ...], exact: bool = False, relaxed: bool = False
+) -> tuple[bytes, int]:
     """Return a module of programs, and the bytes of memory from 0 that its constants take.
 
-    `relaxed`: its multiply-adds are those of relaxed SIMD, fused where the processor has them.
+    `exact`: fused multiply-adds of float64 numbers have the bits of other devices. `relaxed`:
+    multiply-adds are those of relaxed SIMD, fused where the processor has them.
 
     The module imports its memory `env.__linear_memory`, the pointer to the end of its stack
     `env.__stack_pointer`, and perhaps functions of KNOWN from `env`, such as `env.sin`. It
@@ -70,6 +75,7 @@ def module_of(texts: tuple[str, ...], relaxed: bool = False) -> tuple[bytes, int
     whole = llvm.parse_assembly("")
     missing: set[str] = set()
     for number, text in enumerate(texts):
+        text = with_exact_fma(text) if exact else text
         part = llvm.parse_assembly(_translated(text, str(machine.target_data), relaxed))
         for function in part.functions:
             if not function.is_declaration:
@@ -291,11 +297,13 @@ class _Rooms(HostMemory):
 class CallRecorder(CpuBackend):
     """Records the calls of programs; their texts are made for WebAssembly.
 
-    A process has one, and the settings `fractals.backends.wasm.ENVIRONMENT`.
+    A process has one, and the settings `fractals.backends.wasm.ENVIRONMENT`. `exact`: as of
+    `module_of`.
     """
 
-    def __init__(self, number: str) -> None:
+    def __init__(self, number: str, exact: bool = False) -> None:
         super().__init__(number, 1)  # type: ignore[no-untyped-call]
+        self._exact = exact
         self.calls: list[Call] = []
         self.texts: list[str] = []
         self.scratch = self._rooms = _Rooms()
@@ -337,7 +345,7 @@ class CallRecorder(CpuBackend):
         `marked`: numbers that stand for others, and are arguments of calls. `relaxed`: as of
         `module_of`.
         """
-        module, constants = module_of(tuple(self.texts), relaxed)
+        module, constants = module_of(tuple(self.texts), self._exact, relaxed)
         stack = _aligned(constants) + STACK
         made = Recording(module, stack, stack, marks=[[] for _ in marked])
         self._place([array for _, values in calls for array in _arrays_in(values)], made)
@@ -399,7 +407,7 @@ class _Texts:
 
     def of(self, layout: Layout, make_body: Any, number: str, options: Any, kinds: Any) -> str:
         """Return LLVM's text for a layout; nothing where Numba can't make it."""
-        key = f"{layout}"
+        key = f"{layout} for {machine_code.TARGET}"
         kept = self._store.load(key, zlib.decompress) if self._store else None
         if kept is not None:
             return kept.decode()

@@ -145,6 +145,8 @@ def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
     ours = shipped.facts()
     size, where = ours["bytes"] / 2**20, ours["file"] or f"not used: {ours['unused']}"
     lines.append(f"{'programs as shipped':20}{size:9.1f} MiB  {where}")
+    if ours["kernels"]:
+        lines.append(f"{'':34}{ours['kernels']} kernels for GPUs: '{shipped.file_of_kernels()}'")
     own = shared.path()
     found = own.is_file()
     lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")

@@ -303,7 +303,8 @@ def load_scene(
         formula's key `without` name them, and their share of the flame's weight.
     **keys
         Keys of the scene without their table, such as ``size`` or ``palette``; they are merged
-        last. A ``formula`` that ends in ``.py`` is a Python file, which is run: see
+        last. A ``supersampling`` replaces a source's quality in words, of an image of escape time.
+        A ``formula`` that ends in ``.py`` is a Python file, which is run: see
         `fractals.load_formula`.
 
     Returns
@@ -352,7 +353,11 @@ def load_scene(
     if "author" not in keys and claims_another(signed, merged):
         merged["author"] = ""
     named = (s for s in sources if isinstance(s, str | Path) and not is_json(s))
-    return validate(merged, *named)
+    scene = validate(merged, *named)
+    if "supersampling" in keys and "quality" not in keys and scene.in_samples() is not scene:
+        # The word is that of a source; `replace` has the same rule
+        return scene.replace(supersampling=scene.image.supersampling)
+    return scene
 
 
 def _from_file(formula: Any) -> Any:

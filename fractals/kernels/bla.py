@@ -70,7 +70,7 @@ def make_longest_skip(target, valid, any_of=None):
     this length is valid; `facts` are passed on to it. ``any_of(mask) -> bool`` tells whether any
     sample is under a mask; without it the mask is a bool.
     """
-    int64 = target.int64
+    int64, index = target.int64, target.index
     if any_of is None:
         any_of = target.jit(lambda mask: mask)
 
@@ -80,8 +80,8 @@ def make_longest_skip(target, valid, any_of=None):
         if m > 0 and (m - 1) & ((1 << LOWEST_LEVEL) - 1) == 0:
             i = (m - 1) >> LOWEST_LEVEL
             for k in range(level_count):
-                entry = levels[k] + i
-                fits = valid(mask, entry, longer, facts)
+                entry = levels[index(k)] + i
+                fits = valid(mask, index(entry), longer, facts)
                 if not any_of(fits):
                     break
                 mask, best, length = fits, entry, longer

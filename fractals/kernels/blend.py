@@ -98,32 +98,33 @@ def make_layer_body(target, mode):
     opacity : float32
         From 0 to 1.
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     zero, one, first = real32(0), real32(1), mode == "first"
     change = make_change(target, mode)
 
     def body(i0, j0, di, dj, colors, position, lookup, opacity):
         entries = int32(lookup.shape[0] - 2)
         scale = real32(entries)
-        j = j0
-        while j < colors.shape[0]:
-            i = i0
-            while i < colors.shape[1]:
+        height, width = index(colors.shape[0]), index(colors.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 t = position[j, i]
                 drawn = t >= zero
                 t = select(drawn, t, zero)
                 k = min(int32(t * scale), int32(entries - int32(1)))
-                f = fma(t, scale, -real32(k))
+                f, here, there = fma(t, scale, -real32(k)), index(k), index(k + 1)
                 for c in range(3):
-                    a = fma(f, lookup[k + 1, c] - lookup[k, c], lookup[k, c])
+                    a = fma(f, lookup[there, c] - lookup[here, c], lookup[here, c])
                     if first:
-                        colors[j, i, c] = select(drawn, a, lookup[entries + 1, c])
+                        colors[j, i, c] = select(drawn, a, lookup[index(entries + 1), c])
                     else:
                         b = colors[j, i, c]
                         part = select(drawn, opacity, zero)
                         colors[j, i, c] = clamp(fma(part, change(b, a), b), zero, one)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -136,28 +137,29 @@ def make_member_body(target, mode):
     shape (height, width, 4), of sRGB values times opacity, and opacity. `weights` is that of
     `make_group_body`; the other arguments are those of `make_layer_body`.
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     zero, one = real32(0), real32(1)
     change = make_change(target, mode)
 
     def body(i0, j0, di, dj, group, position, lookup, weights):
         entries = int32(lookup.shape[0] - 2)
-        bottom, right = int32(weights.shape[0] - 1), int32(weights.shape[1] - 1)
+        bottom, right = index(weights.shape[0] - 1), index(weights.shape[1] - 1)
         scale = real32(entries)
-        j = j0
-        while j < group.shape[0]:
-            i = i0
-            while i < group.shape[1]:
+        height, width = index(group.shape[0]), index(group.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 t = position[j, i]
-                weight = weights[min(int32(j), bottom), min(int32(i), right)]
+                weight = weights[min(j, bottom), min(i, right)]
                 part = select(t >= zero, weight, zero)
                 t = select(t >= zero, t, zero)
                 k = min(int32(t * scale), int32(entries - int32(1)))
-                f = fma(t, scale, -real32(k))
+                f, here, there = fma(t, scale, -real32(k)), index(k), index(k + 1)
                 below = group[j, i, 3]
                 divisor = select(below > zero, below, one)
                 for c in range(3):
-                    a = fma(f, lookup[k + 1, c] - lookup[k, c], lookup[k, c])
+                    a = fma(f, lookup[there, c] - lookup[here, c], lookup[here, c])
                     b = group[j, i, c] / divisor
                     b = select(b < one, b, one)
                     # The color over what is transparent, and the blended one over the rest. Two
@@ -165,8 +167,8 @@ def make_member_body(target, mode):
                     own = clamp(fma(below, change(b, a), fma(below, b - a, a)), zero, one)
                     group[j, i, c] = fma(part, own, group[j, i, c] * (one - part))
                 group[j, i, 3] = fma(part, one - below, below)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -177,19 +179,20 @@ def make_nested_body(target, mode):
     ``body(i0, j0, di, dj, outer, group, weights)``: both groups are as of `make_member_body`, and
     the weights as of `make_group_body`.
     """
-    real32, int32 = target.real32, target.int32
+    real32, index = target.real32, target.index
     zero, one = real32(0), real32(1)
     change = make_change(target, mode)
 
     def body(i0, j0, di, dj, outer, group, weights):
-        bottom, right = int32(weights.shape[0] - 1), int32(weights.shape[1] - 1)
-        j = j0
-        while j < outer.shape[0]:
-            i = i0
-            while i < outer.shape[1]:
+        bottom, right = index(weights.shape[0] - 1), index(weights.shape[1] - 1)
+        height, width = index(outer.shape[0]), index(outer.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 own = group[j, i, 3]
                 own_divisor = select(own > zero, own, one)
-                part = own * weights[min(int32(j), bottom), min(int32(i), right)]
+                part = own * weights[min(j, bottom), min(i, right)]
                 below = outer[j, i, 3]
                 divisor = select(below > zero, below, one)
                 for c in range(3):
@@ -202,25 +205,26 @@ def make_nested_body(target, mode):
                     mixed = select(mixed < one, mixed, one)
                     outer[j, i, c] = fma(part, mixed, outer[j, i, c] * (one - part))
                 outer[j, i, 3] = fma(part, one - below, below)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
 
 def make_clear_body(target):
     """Return ``body(i0, j0, di, dj, group)``, which makes a group of no layers."""
-    zero = target.real32(0)
+    zero, index = target.real32(0), target.index
 
     def body(i0, j0, di, dj, group):
-        j = j0
-        while j < group.shape[0]:
-            i = i0
-            while i < group.shape[1]:
+        height, width = index(group.shape[0]), index(group.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 for c in range(4):
                     group[j, i, c] = zero
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -238,27 +242,28 @@ def make_group_body(target, mode):
     weights : array of float32, shape (height, width) or (1, 1)
         Opacities, from 0 to 1: those of a mask, times the opacity of the whole.
     """
-    real32, int32 = target.real32, target.int32
+    real32, index = target.real32, target.index
     zero, one = real32(0), real32(1)
     change = make_change(target, mode)
 
     def body(i0, j0, di, dj, colors, group, weights):
-        bottom, right = int32(weights.shape[0] - 1), int32(weights.shape[1] - 1)
-        j = j0
-        while j < colors.shape[0]:
-            i = i0
-            while i < colors.shape[1]:
+        bottom, right = index(weights.shape[0] - 1), index(weights.shape[1] - 1)
+        height, width = index(colors.shape[0]), index(colors.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 part = group[j, i, 3]
                 divisor = select(part > zero, part, one)
-                weight = weights[min(int32(j), bottom), min(int32(i), right)]
+                weight = weights[min(j, bottom), min(i, right)]
                 part = part * weight
                 for c in range(3):
                     a = group[j, i, c] / divisor
                     a = select(a < one, a, one)
                     b = colors[j, i, c]
                     colors[j, i, c] = clamp(fma(part, change(b, a), b), zero, one)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -279,27 +284,29 @@ def make_mean_body(target):
     supersampling, share : int32, float32
         Samples a pixel, a side; 1 / supersampling².
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     half, zero = real32(0.5), real32(0)
 
     def body(i0, j0, di, dj, rgb, colors, decode, encode, supersampling, share):
         last = int32(decode.shape[0] - 2)
         scale = real32(decode.shape[0] - 1)
         brightest = real32(encode.shape[0] - 1)
-        j = j0
-        while j < rgb.shape[0]:
-            i = i0
-            while i < rgb.shape[1]:
+        height, width = index(rgb.shape[0]), index(rgb.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 for c in range(3):
                     light = zero
-                    for v in range(j * supersampling, (j + 1) * supersampling):
-                        for u in range(i * supersampling, (i + 1) * supersampling):
-                            t = colors[v, u, c] * scale
+                    for v in range(supersampling):
+                        for u in range(supersampling):
+                            row, column = index(j * supersampling + v), index(i * supersampling + u)
+                            t = colors[row, column, c] * scale
                             k = min(int32(t), last)
-                            f = t - real32(k)
-                            light += fma(f, decode[k + 1] - decode[k], decode[k])
-                    rgb[j, i, c] = encode[int32(fma(light * share, brightest, half))]
-                i += di
-            j += dj
+                            f, here, there = t - real32(k), index(k), index(k + 1)
+                            light += fma(f, decode[there] - decode[here], decode[here])
+                    rgb[j, i, c] = encode[index(int32(fma(light * share, brightest, half)))]
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

@@ -100,13 +100,18 @@ def make_light_body(target):
 
     light : array of float32, shape (rows, columns, 3); factor : float32
     """
-    lit = target.jit(light_of)
+    lit, index = target.jit(light_of), target.index
 
     def body(i0, j0, di, dj, light, factor):
-        for j in range(j0, light.shape[0], dj):
-            for i in range(i0, light.shape[1], di):
+        height, width = index(light.shape[0]), index(light.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 for m in range(3):
                     light[j, i, m] = factor * lit(light[j, i, m])
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -191,12 +196,15 @@ def make_develop_body(target, options):
     sheet : Development
     """
     shade, tone, noise, rough, threshold = make_developing(target, options)
-    int32, real32 = target.int32, target.real32
+    int32, real32, index = target.int32, target.real32, target.index
 
     def body(i0, j0, di, dj, out, light, sheet):
         numbers = sheet.numbers
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 column, row = sheet.left + i, sheet.top + j
                 half = number(0.5, numbers[0])
                 x, y = number(column, half) + half, number(row, half) + half
@@ -205,6 +213,8 @@ def make_develop_body(target, options):
                 for m in range(3):
                     v = rough(tone(light[j, i, m] * kept), grain)
                     out[j, i, m] = int32(real32(v * numbers[5]) + part)
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -219,16 +229,23 @@ def make_bright_body(target):
     out, light : arrays of float32, shapes (rows, columns, 3) and (all rows, columns, 3)
     top : int64, the row of `light` that is the first of `out`, here and below
     """
+    index = target.index
 
     def body(i0, j0, di, dj, out, light, threshold, top):
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
-                r, g, b = light[top + j, i, 0], light[top + j, i, 1], light[top + j, i, 2]
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
+                row = index(top + j)
+                r, g, b = light[row, i, 0], light[row, i, 1], light[row, i, 2]
                 most = max(r, max(g, b))
                 share = number(0, most)
                 if most > threshold:
                     share = (most - threshold) / most
                 out[j, i, 0], out[j, i, 1], out[j, i, 2] = share * r, share * g, share * b
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -238,17 +255,23 @@ def make_pool_body(target):
 
     out, grid : arrays of float32, shapes (rows, columns, 3) and (rows, columns, 3)
     """
+    index = target.index
 
     def body(i0, j0, di, dj, out, grid, top):
-        rows, columns = grid.shape[0] - 1, grid.shape[1] - 1
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
-                y, x = 2 * (top + j), 2 * i
-                below, right = min(y + 1, rows), min(x + 1, columns)
+        rows, columns = index(grid.shape[0] - 1), index(grid.shape[1] - 1)
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
+                y, x = index(2 * (top + j)), index(2 * i)
+                below, right = min(index(y + 1), rows), min(index(x + 1), columns)
                 for m in range(3):
                     upper = grid[y, x, m] + grid[y, right, m]
                     lower = grid[below, x, m] + grid[below, right, m]
                     out[j, i, m] = (upper + lower) * number(0.25, upper)
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -261,22 +284,30 @@ def make_blur_body(target, down):
     out, grid : arrays of float32, shapes (rows, columns, 3) and (all rows, columns, 3)
     taps : array of float32, shape (2 * reach + 1,)
     """
-    real32 = target.real32
+    real32, int32, index = target.real32, target.int32, target.index
 
     def body(i0, j0, di, dj, out, grid, taps, top):
         reach, rows, columns = len(taps) // 2, grid.shape[0], grid.shape[1]
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 r, g, b, total = real32(0), real32(0), real32(0), real32(0)
-                at, most = (top + j, rows) if down else (i, columns)
-                for k in range(max(0, at - reach), min(most, at + reach + 1)):
-                    weight = taps[k - at + reach]
-                    y, x = (k, i) if down else (top + j, k)
+                row = int32(top + j)
+                at, most = (row, rows) if down else (int32(i), columns)
+                k, end = int32(max(0, at - reach)), int32(min(most, at + reach + 1))
+                while k < end:
+                    weight = taps[index(k - at + reach)]
+                    y, x = (index(k), i) if down else (index(row), index(k))
                     r = fma(weight, grid[y, x, 0], r)
                     g = fma(weight, grid[y, x, 1], g)
                     b = fma(weight, grid[y, x, 2], b)
                     total += weight
+                    k = int32(k + 1)
                 out[j, i, 0], out[j, i, 1], out[j, i, 2] = r / total, g / total, b / total
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -290,7 +321,7 @@ def make_glow_body(target):
     share, strength : float32
         One over a cell's side in pixels, a power of two; the factor of the glow.
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
 
     def place(at, share, last):
         """Return the cell before a pixel's middle, the next one, and how near that is."""
@@ -298,14 +329,17 @@ def make_glow_body(target):
         t = fma(real32(at) + half, share, -half)
         t = select(t > real32(0), t, real32(0))
         k = min(int32(t), int32(last))
-        return k, min(k + int32(1), int32(last)), t - real32(k)
+        return index(k), index(min(k + int32(1), int32(last))), t - real32(k)
 
     place = target.jit(place)
 
     def body(i0, j0, di, dj, light, grid, share, strength, top):
         rows, columns, one = grid.shape[0] - 1, grid.shape[1] - 1, real32(1)
-        for j in range(j0, light.shape[0], dj):
-            for i in range(i0, light.shape[1], di):
+        height, width = index(light.shape[0]), index(light.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 upper, lower, down = place(top + j, share, rows)
                 left, right, across = place(i, share, columns)
                 down = select(down < one, down, one)
@@ -315,5 +349,7 @@ def make_glow_body(target):
                     c, d = grid[lower, left, m], grid[lower, right, m]
                     a, c = fma(across, b - a, a), fma(across, d - c, c)
                     light[j, i, m] = fma(strength, fma(down, c - a, a), light[j, i, m])
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

@@ -30,20 +30,21 @@ def make_tally_body(target):
     ``body(i0, j0, di, dj, found, count, max_iterations)``. In a column where no sample escaped, the
     least count is `max_iterations` and the greatest -1.
     """
-    int32 = target.int32
+    int32, index = target.int32, target.index
 
     def body(i0, j0, di, dj, found, count, max_iterations):
-        i = i0
-        while j0 == 0 and i < count.shape[1]:
+        height, width = index(count.shape[0]), index(count.shape[1])
+        i = index(i0)
+        while j0 == 0 and i < width:
             least, greatest, inside = max_iterations, int32(-1), int32(0)
-            for j in range(count.shape[0]):
+            for j in range(height):
                 n = count[j, i]
                 if n < max_iterations:
                     least, greatest = min(least, n), max(greatest, n)
                 else:
                     inside += int32(1)
             found[0, i], found[1, i], found[2, i] = least, greatest, inside
-            i += di
+            i = index(i + di)
 
     return body
 
@@ -99,7 +100,9 @@ def make_escape(target, options):
         last, within = int32(until - block), True
         while within and n < last:
             old_x, old_y = state[0], state[1]  # replaced each time n has doubled
-            pause = int32(min(last, max(n + n, block))) if shortcuts else last
+            pause = last
+            if shortcuts and n < int32(last - n):  # so 2 n needs 32 bits, too
+                pause = max(int32(n + n), int32(block))
             while n < pause:
                 before, k = state, int32(0)
                 while k < block:  # a range counts in 64 bits, also where it is unrolled in part
@@ -163,25 +166,25 @@ def make_body(target, options):
         statistics' constants.
     max_iterations : int32
     """
-    julia, int32 = options.julia, target.int32
+    julia, int32, index = options.julia, target.int32, target.index
     escape, keep = make_escape(target, options), make_keep(target, options)
     start, _, _ = make_orbit(target, options.formula, julia, options.derivative, options.statistics)
     place = make_place(target, options.explicit_positions)
 
     def body(i0, j0, di, dj, tile, grid, point, max_iterations):
-        count = tile.count
+        height, width = index(tile.count.shape[0]), index(tile.count.shape[1])
         columns, rows = grid
-        j = j0
-        while j < count.shape[0]:  # a range with a stride would cost each GPU thread two divisions
-            i = i0
-            while i < count.shape[1]:
-                u, v = place(columns, rows, count.shape[1], j, i)
+        j = index(j0)
+        while j < height:  # a range with a stride would cost each GPU thread two divisions
+            i = index(i0)
+            while i < width:
+                u, v = place(columns, rows, width, j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v, point)
                 n, state = escape(int32(0), state, a, b, point, max_iterations, max_iterations)
                 keep(tile, j, i, n, state, max_iterations)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -200,7 +203,7 @@ def make_part_body(target, options):
         Steps taken before and after the call.
     """
     formula, julia, derivative = options.formula, options.julia, options.derivative
-    escape = make_escape(target, options)
+    escape, index = make_escape(target, options), target.index
     start, _, finish = make_orbit(target, formula, julia, derivative, options.statistics)
     near = make_near(target, formula, derivative)
     zero, size, first = target.real(0), state_size(formula, derivative), first_size(derivative)
@@ -225,12 +228,13 @@ def make_part_body(target, options):
 
     def body(i0, j0, di, dj, tile, rest, grid, point, begin, until, max_iterations):
         count, x, y, dx, dy, statistics = tile
+        height, width = index(count.shape[0]), index(count.shape[1])
         columns, rows = grid
-        j = j0
-        while j < count.shape[0]:
-            i = i0
-            while i < count.shape[1]:
-                u, v = place(columns, rows, count.shape[1], j, i)
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
+                u, v = place(columns, rows, width, j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v, point)
                 under_way = True
@@ -254,8 +258,8 @@ def make_part_body(target, options):
                         store_more(rest, j, i, state, True)
                     if planes:
                         store(statistics, j, i, state, keep or inside)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 

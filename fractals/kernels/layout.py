@@ -17,9 +17,10 @@ def make_place(target, explicit_positions):
     and is not read.
     """
     if explicit_positions:
+        index = target.index
 
         def place(columns, rows, width, j, i):
-            k = j * width + i
+            k = index(j * width + i)
             return columns[0, k], columns[1, k]
 
     else:

@@ -551,7 +551,7 @@ def make_body(target, options):
         tiny = floatexp and z[2] < min_exponent
         top = int64(view.rebase_top)
         if tiny and stage < 0 and m == view.rebase_start and top >= view.rebase_bottom:
-            stage, entry = top, int64(tables.stages[top, STAGE_BEGIN])
+            stage, entry = top, int64(tables.stages[index(top), STAGE_BEGIN])
         return Sample(z, n, m, stage, entry, dz, dz2)
 
     def body(i0, j0, di, dj, tile, work, grid, tables, view, max_iterations):
@@ -563,7 +563,7 @@ def make_body(target, options):
             while i < width:
                 z, dz, dz2, c, h = begin(grid, view, width, j, i)
                 if view.first_launch:
-                    entry = int64(tables.stages[top, STAGE_BEGIN]) if top >= 0 else int64(0)
+                    entry = int64(tables.stages[index(top), STAGE_BEGIN]) if top >= 0 else int64(0)
                     sample = Sample(z, int64(0), int64(0), top, entry, dz, dz2)
                 else:
                     sample = load(work.state, j, i)

@@ -32,7 +32,7 @@ def make_turned_body(target, projected):
         With `projected`, an exponential map, the samples' offsets from the center. Lengths are
         then in widths of the picture.
     """
-    real = target.real
+    real, index = target.real, target.index
     zero, one, infinity = real(0), real(1), real(float("inf"))
     two_pi = real(6.283185307179586)
 
@@ -51,20 +51,21 @@ def make_turned_body(target, projected):
     along = target.jit(along)
 
     def body(i0, j0, di, dj, dx2, dy2, x, y, dx, dy, matrix, arms):
-        j = j0
-        while j < dx2.shape[0]:
-            i = i0
-            while i < dx2.shape[1]:
+        height, width = index(dx2.shape[0]), index(dx2.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
                 known = (m > zero) & (m < infinity)
                 size = sqrt(select(known, m, one))
                 u, v = select(known, x[j, i], one) / size, select(known, y[j, i], zero) / size
                 g, h = fma(u, dx[j, i], v * dy[j, i]), fma(v, dx[j, i], -(u * dy[j, i]))
                 g, h = fma(matrix[0], g, matrix[2] * h), fma(matrix[1], g, matrix[3] * h)
-                g, h = along(g, h, arms, j * dx2.shape[1] + i)
+                g, h = along(g, h, arms, index(j * width + i))
                 dx2[j, i], dy2[j, i] = fma(g, u, h * v), fma(g, v, -(h * u))
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -75,21 +76,23 @@ def make_decode_body(target):
     ``body(i0, j0, di, dj, colors, decode)``; colors has the shape (height, width, 3), and
     ``decode`` is that of `fractals.kernels.blend.make_mean_body`.
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
 
     def body(i0, j0, di, dj, colors, decode):
         last = int32(decode.shape[0] - 2)
         scale = real32(decode.shape[0] - 1)
-        j = j0
-        while j < colors.shape[0]:
-            i = i0
-            while i < colors.shape[1]:
+        height, width = index(colors.shape[0]), index(colors.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 for c in range(3):
                     t = colors[j, i, c] * scale
                     k = min(int32(t), last)
-                    colors[j, i, c] = fma(t - real32(k), decode[k + 1] - decode[k], decode[k])
-                i += di
-            j += dj
+                    here, there = decode[index(k)], decode[index(k + 1)]
+                    colors[j, i, c] = fma(t - real32(k), there - here, here)
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -112,7 +115,7 @@ def make_filter_body(target, period):
         sRGB values for evenly spaced linear light from 0 to 1.
     window : FilterWindow
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     zero, half, one = real32(0), real32(0.5), real32(1)
     most = int32(period - 1)
 
@@ -120,18 +123,21 @@ def make_filter_body(target, period):
         n, first_x, first_y, left, top = window
         brightest, side = real32(encode.shape[0] - 1), real32(n)
         reach = int32((n + int32(1)) // int32(2))
-        j = j0
-        while j < rgb.shape[0]:
-            i = i0
-            while i < rgb.shape[1]:
+        height, width = index(rgb.shape[0]), index(rgb.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 begin_x, begin_y = int32(first_x + i * n), int32(first_y + j * n)
                 red, green, blue, total = zero, zero, zero, zero
                 middle = side * half
-                for v in range(max(begin_y - reach, 0), min(begin_y + n + reach, colors.shape[0])):
-                    for u in range(
-                        max(begin_x - reach, 0), min(begin_x + n + reach, colors.shape[1])
-                    ):
-                        s, t = (u + left) & most, (v + top) & most
+                v, first = index(max(begin_y - reach, 0)), index(max(begin_x - reach, 0))
+                bottom = index(min(begin_y + n + reach, colors.shape[0]))
+                right = index(min(begin_x + n + reach, colors.shape[1]))
+                while v < bottom:
+                    u = first
+                    while u < right:
+                        s, t = index((u + left) & most), index((v + top) & most)
                         across = real32(int32(u - begin_x)) + half + shifts[0, t, s] - middle
                         down = real32(int32(v - begin_y)) + half + shifts[1, t, s] - middle
                         across, down = one - abs(across) / side, one - abs(down) / side
@@ -141,14 +147,16 @@ def make_filter_body(target, period):
                         green = fma(weight, colors[v, u, 1], green)
                         blue = fma(weight, colors[v, u, 2], blue)
                         total += weight
+                        u = index(u + 1)
+                    v = index(v + 1)
                 red, green, blue = red / total, green / total, blue / total
                 red, green = select(red < one, red, one), select(green < one, green, one)
                 blue = select(blue < one, blue, one)
-                rgb[j, i, 0] = encode[int32(fma(red, brightest, half))]
-                rgb[j, i, 1] = encode[int32(fma(green, brightest, half))]
-                rgb[j, i, 2] = encode[int32(fma(blue, brightest, half))]
-                i += di
-            j += dj
+                rgb[j, i, 0] = encode[index(int32(fma(red, brightest, half)))]
+                rgb[j, i, 1] = encode[index(int32(fma(green, brightest, half)))]
+                rgb[j, i, 2] = encode[index(int32(fma(blue, brightest, half)))]
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -279,21 +287,22 @@ def make_value_body(target, options):
     Samples without a value get NaN.
     """
     sample, nan = make_sample_value(target, options), target.real(math.nan)
-    shown = make_shown(target, options.side)
+    shown, index = make_shown(target, options.side), target.index
 
     def body(i0, j0, di, dj, values, tile, inputs):
         count, x, y, dx, dy, statistics = tile
         first, constants, max_iterations, offset, _, _ = inputs
-        j = j0
-        while j < values.shape[0]:
-            i = i0
-            while i < values.shape[1]:
+        height, width = index(values.shape[0]), index(values.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 v, escaped = sample(
                     count, x, y, dx, dy, statistics, j, i, first, constants, max_iterations, offset
                 )
                 values[j, i] = select(shown(v, escaped), v, nan)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -331,22 +340,23 @@ def make_position_body(target, value_options, place_options):
     ``body(i0, j0, di, dj, position, tile, inputs)`` takes an `EscapeTile` and `ColoringInputs`.
     """
     sample = make_sample_value(target, value_options)
-    placed = make_placed(target, place_options)
+    placed, index = make_placed(target, place_options), target.index
     shown = make_shown(target, value_options.side)
 
     def body(i0, j0, di, dj, position, tile, inputs):
         count, x, y, dx, dy, statistics = tile
         first, constants, max_iterations, offset, lowest, highest = inputs
-        j = j0
-        while j < position.shape[0]:  # see `fractals.kernels.escape.make_body`
-            i = i0
-            while i < position.shape[1]:
+        height, width = index(position.shape[0]), index(position.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 v, escaped = sample(
                     count, x, y, dx, dy, statistics, j, i, first, constants, max_iterations, offset
                 )
                 position[j, i] = placed(v, shown(v, escaped), constants, lowest, highest)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -358,18 +368,19 @@ def make_ranked_body(target, options):
     a table of `fractals.kernels.coloring`, and `ColoringInputs`. The program is apart from the
     one that computes values, because a look-up keeps a loop from becoming vectors.
     """
-    placed, rank = make_placed(target, options), make_rank(target)
+    placed, rank, index = make_placed(target, options), make_rank(target), target.index
 
     def body(i0, j0, di, dj, position, values, table, inputs):
         _, constants, _, _, lowest, highest = inputs
-        j = j0
-        while j < position.shape[0]:
-            i = i0
-            while i < position.shape[1]:
+        height, width = index(position.shape[0]), index(position.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 v = values[j, i]
                 position[j, i] = placed(rank(v, table), v == v, constants, lowest, highest)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -380,18 +391,19 @@ def make_valued_body(target, options):
     ``body(i0, j0, di, dj, position, values, inputs)`` takes numbers such as `make_value_body`
     fills, and `ColoringInputs`.
     """
-    placed = make_placed(target, options)
+    placed, index = make_placed(target, options), target.index
 
     def body(i0, j0, di, dj, position, values, inputs):
         _, constants, _, _, lowest, highest = inputs
-        j = j0
-        while j < position.shape[0]:
-            i = i0
-            while i < position.shape[1]:
+        height, width = index(position.shape[0]), index(position.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 v = values[j, i]
                 position[j, i] = placed(v, v == v, constants, lowest, highest)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -414,35 +426,37 @@ def make_body(target):
     share : float32
         1 / supersampling².
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     zero, half = real32(0), real32(0.5)
 
     def body(i0, j0, di, dj, rgb, position, lookup, encode, supersampling, share):
         entries = int32(lookup.shape[0] - 2)
         scale = real32(entries)
         brightest = real32(encode.shape[0] - 1)
-        j = j0
-        while j < rgb.shape[0]:
-            i = i0
-            while i < rgb.shape[1]:
+        height, width = index(rgb.shape[0]), index(rgb.shape[1])
+        inside = index(entries + 1)
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
                 red, green, blue = zero, zero, zero
-                for v in range(j * supersampling, (j + 1) * supersampling):
-                    for u in range(i * supersampling, (i + 1) * supersampling):
-                        t = position[v, u]
+                for v in range(supersampling):
+                    for u in range(supersampling):
+                        t = position[index(j * supersampling + v), index(i * supersampling + u)]
                         if t < zero:
-                            red += lookup[entries + 1, 0]
-                            green += lookup[entries + 1, 1]
-                            blue += lookup[entries + 1, 2]
+                            red += lookup[inside, 0]
+                            green += lookup[inside, 1]
+                            blue += lookup[inside, 2]
                         else:
                             k = min(int32(t * scale), int32(entries - int32(1)))
-                            f = fma(t, scale, -real32(k))
-                            red += fma(f, lookup[k + 1, 0] - lookup[k, 0], lookup[k, 0])
-                            green += fma(f, lookup[k + 1, 1] - lookup[k, 1], lookup[k, 1])
-                            blue += fma(f, lookup[k + 1, 2] - lookup[k, 2], lookup[k, 2])
-                rgb[j, i, 0] = encode[int32(fma(red * share, brightest, half))]
-                rgb[j, i, 1] = encode[int32(fma(green * share, brightest, half))]
-                rgb[j, i, 2] = encode[int32(fma(blue * share, brightest, half))]
-                i += di
-            j += dj
+                            f, here, there = fma(t, scale, -real32(k)), index(k), index(k + 1)
+                            red += fma(f, lookup[there, 0] - lookup[here, 0], lookup[here, 0])
+                            green += fma(f, lookup[there, 1] - lookup[here, 1], lookup[here, 1])
+                            blue += fma(f, lookup[there, 2] - lookup[here, 2], lookup[here, 2])
+                rgb[j, i, 0] = encode[index(int32(fma(red * share, brightest, half)))]
+                rgb[j, i, 1] = encode[index(int32(fma(green * share, brightest, half)))]
+                rgb[j, i, 2] = encode[index(int32(fma(blue * share, brightest, half)))]
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

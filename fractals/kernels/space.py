@@ -186,6 +186,48 @@ def folded(v, limit):
     return fma(number(2, v), clamp(v, -limit, limit), -v)
 
 
+def bounced(v):
+    """Return v, reflected at 0 and at 1 until it lies between them."""
+    return abs(fma(number(-2, v), nearest(number(0.5, v) * v), v))
+
+
+def inverted(x, y, z, middle, square):
+    """Return a point outside a ball, and by how much space is magnified there.
+
+    What is inside is inverted at the sphere. `square`: of the radius.
+    """
+    x, y, z = x - middle[0], y - middle[1], z - middle[2]
+    one = number(1, x)
+    f = square / fma(x, x, fma(y, y, fma(z, z, number(TINY * TINY, x))))
+    f = select(f > one, f, one)
+    return fma(x, f, middle[0]), fma(y, f, middle[1]), fma(z, f, middle[2]), f
+
+
+def above(x, y, z, place, way):
+    """Return a weight, and with it how far a point lies beyond a place in a direction.
+
+    The weight is one over the distance to the fourth power.
+    """
+    x, y, z = x - place[0], y - place[1], z - place[2]
+    square = fma(x, x, fma(y, y, fma(z, z, number(TINY, x))))
+    weight = number(1, x) / (square * square)
+    return weight, weight * fma(x, way[0], fma(y, way[1], z * way[2]))
+
+
+def gap(found, first, second, square, ball):
+    """Return the least of a distance, and of two points' distances to a ball.
+
+    The ball is repeated along x, 2 apart. `first`, `second`: x and y of the points; `square`: of
+    their height over the plane of its middle; `ball`: middle and radius.
+    """
+    x, y, u, v = first[0] - ball[0], first[1] - ball[1], second[0] - ball[0], second[1] - ball[1]
+    two, half = number(2, x), number(0.5, x)
+    x, u = fma(-two, nearest(half * x), x), fma(-two, nearest(half * u), u)
+    x, u = fma(x, x, fma(y, y, square)), fma(u, u, fma(v, v, square))
+    near = sqrt(select(x < u, x, u)) - ball[2]
+    return select(near < found, near, found)
+
+
 def swapped(x, y):
     """Return the larger and the smaller of two numbers: a reflection in the plane x = y."""
     return select(x > y, x, y), select(x > y, y, x)
@@ -249,16 +291,17 @@ def fold_octahedron(x, y, z):
 def fold_icosahedron(x, y, z):
     """Return the point's image between three mirrors of an icosahedron, one of 120.
 
-    They are x = 0, y = 0 and a third one, which meets them at 60 and at 36 degrees. Five times
-    in turn bring every point there.
+    They are x = 0, y = 0 and a third one, which meets them at 60 and at 36 degrees. z = 0 is one of
+    the 15 mirrors, too: where z is not negative, the three bring every point there in three rounds.
     """
-    for _ in range(5):
+    z = abs(z)
+    for _ in range(3):
         x, y = abs(x), abs(y)
         beyond = fma(number(-0.5, x), x, fma(number(-HALF, x), y, number(REST, x) * z))
-        beyond = number(2, x) * select(beyond < number(0, x), beyond, number(0, x))
-        x = fma(beyond, number(0.5, x), x)
-        y = fma(beyond, number(HALF, x), y)
-        z = fma(-beyond, number(REST, x), z)
+        beyond = select(beyond < number(0, x), beyond, number(0, x))
+        x = x + beyond
+        y = fma(beyond, number(2 * HALF, x), y)
+        z = fma(beyond, number(-2 * REST, x), z)
     return abs(x), abs(y), z
 
 
@@ -313,6 +356,10 @@ FUNCTIONS = (
     moved_in_disc,
     stretch,
     folded,
+    bounced,
+    inverted,
+    above,
+    gap,
     swapped,
     mirrored,
     rotated,

@@ -93,7 +93,7 @@ NOT_DOUBLE = 0.7
 # Of an escape kernel beside these, in machine code of the same capability: an iteration that is
 # tested alone (3 of them float64 arithmetic), a mark of the search for a cycle, and a sample with
 # its position, the test for the main cardioid and its result (13 in float64).
-PER_TEST, PER_MARK, PER_SAMPLE = (5, 3), (19, 0), (157, 13)
+PER_TEST, PER_MARK, PER_SAMPLE = (5, 3), (21, 0), (102, 13)
 
 
 class Prediction(NamedTuple):

@@ -61,7 +61,9 @@ class Groups:
     def weights(self, i: Index, j: Index) -> list[NDArray[np.float32]]:
         """Return how much each of the masks lets through of samples in columns i and rows j."""
         pairs = zip(self.masks, self._maps, strict=True)
-        return [mask_weights(mask, affine, i, j) for mask, affine in pairs]
+        return [
+            mask_weights(trap_image.weights(mask.picture), affine, i, j) for mask, affine in pairs
+        ]
 
     def opacities(self, i: Index, j: Index) -> tuple[Any, ...]:
         """Return the opacities of samples in columns i and rows j, on the device."""
@@ -132,17 +134,28 @@ def _floats(*parts: Fraction | int) -> Affine:
     return tuple(float(max(-(10**150), min(10**150, part))) for part in parts)
 
 
-def mask_weights(mask: PictureMask, affine: Affine, i: Index, j: Index) -> NDArray[np.float32]:
+def mask_weights(
+    bright: NDArray[np.float64], affine: Affine, i: Index, j: Index
+) -> NDArray[np.float32]:
     """Return the weights of samples, interpolated between pixels; edges of a mask go on."""
     a, b, c, d, e, f = affine
-    bright = trap_image.weights(mask.picture)
     rows, columns = bright.shape
-    u, v = np.broadcast_arrays(a * i + b * j + e, c * i + d * j + f)
+    straight = not b and not c  # rows and columns of samples are those of the mask
+    u, v = (a * i + e, d * j + f) if straight else (a * i + b * j + e, c * i + d * j + f)
     u, v = np.clip(u, 0, columns - 1), np.clip(v, 0, rows - 1)
     x, y = u.astype(np.int64), v.astype(np.int64)
     right, below = np.minimum(x + 1, columns - 1), np.minimum(y + 1, rows - 1)
     u, v = u - x, v - y
-    top = bright[y, x] * (1 - u) + bright[y, right] * u
-    bottom = bright[below, x] * (1 - u) + bright[below, right] * u
-    found: NDArray[np.float32] = (top * (1 - v) + bottom * v).astype(np.float32)
+    if straight and x.ndim == 2 and x.shape[0] == y.shape[1] == 1:
+        # Each row of the mask is interpolated once: a quarter of the time, and the same sums
+        first, end = y.min(), below.max() + 1
+        across = bright[first:end, x[0]] * (1 - u) + bright[first:end, right[0]] * u
+        top, bottom = across[y[:, 0] - first], across[below[:, 0] - first]
+    else:
+        top = bright[y, x] * (1 - u) + bright[y, right] * u
+        bottom = bright[below, x] * (1 - u) + bright[below, right] * u
+    top *= 1 - v  # in place, because new arrays take as long as the sums
+    bottom *= v
+    top += bottom
+    found: NDArray[np.float32] = top.astype(np.float32)
     return found.reshape(len(found), -1)  # samples of pixels that are apart: a pixel a row

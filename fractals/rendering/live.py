@@ -21,6 +21,7 @@ import numpy as np
 
 from fractals.errors import FractalsError, first_line
 from fractals.io.image import Image
+from fractals.rendering.number_types import BITS, DOUBLED, MIN_SPARE_BITS
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import DEEP, SHALLOW, Plan, Tile, make_plan
 from fractals.rendering.resume_data import ResumeData
@@ -52,12 +53,15 @@ def why_still(scene: Scene) -> str:
         return "pages draw in sRGB only"
     if scene.view.projection != "plane":
         return "pages draw no exponential maps"
-    if make_plan(scene).doubled:
-        return "pages draw no double-double numbers"
-    plan = make_plan(scene.replace(precision="float64"))
+    plan = make_plan(_in_64_bits(scene))
     if plan.layers.whole or plan.layers.masks:
         return "pages draw no colors that depend on the whole picture"
     return ""
+
+
+def _in_64_bits(scene: Scene) -> Scene:
+    """Return a scene whose numbers are float64, or double-double where float64 is not enough."""
+    return scene.replace(precision="float64") if scene.iteration.precision == "float32" else scene
 
 
 def asked(image: Image) -> bytes:
@@ -95,13 +99,14 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
     """Return what a page needs to draw a scene, compressed (zlib).
 
     First the length of a JSON text, in 4 bytes; then the text, and the bytes that it tells of. In a
-    deep view places are distances from its center, in 2**exponent.
+    deep view places are distances from its center, in 2**exponent. In double-double numbers, too,
+    and the page adds the center to them.
     """
     from fractals.backends.wasm import CallRecorder
 
     small = scene.replace(size=(SIDE, SIDE), supersampling=1, antialias="grid", bits=8)
     small = small.replace(vignette=0, grain=0)  # of a picture in its frame
-    plan = make_plan(scene.replace(precision="float64", antialias="grid"))
+    plan = make_plan(_in_64_bits(scene).replace(antialias="grid"))
     limit = limit or plan.max_iterations
     known = ResumeData(LIMIT, OFFSET, _references(plan, limit) if plan.deep else ())
     one = replace(
@@ -112,12 +117,13 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
         tiles=(Tile(0, 0, SIDE, SIDE),),
         reach=AROUND * plan.width,
     )
-    recorder = CallRecorder("float64")
+    recorder = CallRecorder("float64", exact=plan.doubled)
     made, places = _recorded(recorder, one, known)
     wider, _ = _recorded(recorder, replace(one, width=2 * plan.width), known)
     given = {places["columns"], places["rows"]}
     data = [(at, content, made.rows.get(at, CELL)) for at, content in made.data if at not in given]
     unit = Fraction(2) ** plan.exponent if plan.deep else 1
+    apart = plan.deep or plan.doubled
     home = home_width_of(scene, plan.formula)
     auto = scene.iteration.max_iterations == "auto"
     facts = {
@@ -134,17 +140,18 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
         "size": scene.image.size,
         "supersampling": scene.image.supersampling,
         "deep": [f"{part:f}" for part in map(Decimal, scene.view.center or ("0", "0"))]
-        if plan.deep
+        if apart
         else None,
         "exponent": plan.exponent if plan.deep else 0,
+        "middle": [_parts(part) for part in plan.center] if plan.doubled else None,
         "around": AROUND,
-        "nearer": NEARER,
-        "center": [0.0, 0.0] if plan.deep else [float(part) for part in plan.center],
+        "nearer": _nearer(plan),
+        "center": [0.0, 0.0] if apart else [float(part) for part in plan.center],
         "width": float(plan.width / unit),
         "axes": [float(part) for part in matrix(scene.view)],
         "home": float(home),
         "limit": limit,
-        "limits": _limits(plan, home) if auto and not plan.deep else None,
+        "limits": _limits(plan, home) if auto and not apart else None,
         "offset": offset,
         "depths": [SHALLOW, DEEP],
         "colors": [scene.color.density, scene.color.offset],
@@ -160,6 +167,24 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
             f"what it would take to draw this deep view has {len(content) / 2**20:.0f} MiB"
         )
     return zlib.compress(struct.pack("<I", len(text)) + text + made.module + content, 9)
+
+
+def _parts(exact: Fraction) -> list[float]:
+    """Return a number as the sum of three float64, the largest first."""
+    parts = []
+    for _ in range(3):
+        parts.append(float(exact))
+        exact -= Fraction(parts[-1])
+    return parts
+
+
+def _nearer(plan: Plan) -> float:
+    """Return how many times narrower the views of a page may be."""
+    if not plan.doubled:
+        return NEARER
+    far = max(Fraction(1, 10), *map(abs, plan.center))
+    least = far / 2 ** (BITS[DOUBLED] - MIN_SPARE_BITS)  # between samples
+    return max(1.0, min(NEARER, float(plan.pixel / plan.supersampling / least)))
 
 
 def _by_columns(content: bytes, row: int) -> bytes:

@@ -22,9 +22,9 @@ LEAST_NOISY_BITS = 28
 # Share of samples with wrong counts, below which nothing is said. Measured in 41 zooms to where
 # float64 ends: of the wrong counts 1 in 100 lies in a view with less.
 MIN_NOISE = 0.01
-# Steps of float64 that take as long as one of double-double: of z² + c in packs of a CPU. Steps
-# with a sine, or the like, take about 16 times as long.
-DOUBLED_COST = 11
+# Steps of float64 that take as long as one of double-double, in packs of a CPU: of arithmetic alone
+# (7 to 12 in ten formulas), and with a sine, an exponential or the like (17 to 19 in six).
+DOUBLED_COST, FUNCTION_COST = 11, 18
 CHAINS = ": only one f(z) + c of powers, minus signs, conj and at most two absx or absy goes deeper"
 
 
@@ -69,14 +69,23 @@ def _check_doubled(formula: Formula) -> None:
 
 def _resolving(formula: Formula, bits: float, noise: Callable[[], float]) -> tuple[str, str]:
     """Return what `chosen` does, of a formula without a perturbed step."""
-    cost = f"double-double numbers, whose steps take about {DOUBLED_COST} times as long"
     if bits + MIN_SPARE_BITS > BITS["float64"]:
-        why = f"which float64 does not resolve: {cost}"
+        why = "which float64 does not resolve"
     elif (share := noise()) >= MIN_NOISE:
-        why = f"where float64 may miscount up to {100 * share:.2g} % of them: {cost}"
+        why = f"where float64 may miscount up to {100 * share:.2g} % of them"
     else:
         return "float64", ""
-    return ("float64", "") if _problem_of(formula) else (DOUBLED, why)
+    if _problem_of(formula):
+        return "float64", ""
+    times = doubled_cost(formula)
+    return DOUBLED, f"{why}: double-double numbers, whose steps take about {times} times as long"
+
+
+def doubled_cost(formula: Formula) -> int:
+    """Return how many steps of float64 take as long as one in double-double numbers."""
+    from fractals.kernels.doubled.orbit import functions_in  # few pictures need it
+
+    return FUNCTION_COST if functions_in(formula) else DOUBLED_COST
 
 
 def single_type(scene: Scene, usual: str) -> str:

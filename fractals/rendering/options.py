@@ -282,10 +282,10 @@ class PictureFileOptions(FileOptions):
 
     keep: bool = option(
         False,
-        "After Ctrl-C, write the picture of the samples so far, of a solid or a scatter image.",
+        "After Ctrl-C, write the picture of the samples so far: solids, reliefs, scatter images.",
         "The same call then goes on with them. A second Ctrl-C ends at once.",
-        command="After Ctrl-C, write the picture of the samples so far, of a solid or a scatter "
-        "image; the same command goes on. A second Ctrl-C ends at once.",
+        command="After Ctrl-C, write the picture of the samples so far: solids, reliefs, scatter "
+        "images; the same command goes on. A second Ctrl-C ends at once.",
     )
 
     def check(self) -> None:

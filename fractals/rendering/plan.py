@@ -24,13 +24,13 @@ from fractals.rendering.number_types import (
     BITS,
     BYTES,
     DOUBLED,
-    DOUBLED_COST,
     LEAST_NOISY_BITS,
     MIN_NOISE,
     SPARE_BITS,
     check_range,
     check_resolved,
     chosen,
+    doubled_cost,
 )
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits
@@ -288,7 +288,7 @@ class Plan:
             seconds = forecast.reference_seconds(self.bits, length) + seconds / self.threads
             return seconds + self.encoding
         steps = count * samples * (1 + self.layers.derivative + planes)
-        steps *= DOUBLED_COST if self.doubled else 1
+        steps *= doubled_cost(self.formula) if self.doubled else 1
         seconds = forecast.direct_seconds(self.device, steps, samples)
         return seconds / self.threads + self.encoding
 

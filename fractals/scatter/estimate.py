@@ -50,12 +50,15 @@ def make_density_body(target):
         Factors of the channels.
     rows : Rows
     """
-    real = target.real
+    real, index = target.real, target.index
 
     def body(i0, j0, di, dj, out, sums, k1, k2, gains, rows):
         one, zero = real(1), real(0)
-        for j in range(rows.top + j0, rows.until, dj):
-            for i in range(i0, out.shape[1], di):
+        height, width = index(rows.until), index(out.shape[1])
+        j = index(rows.top + j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 n = real(sums[j, i, 3])
                 scale = zero
                 if n > zero:
@@ -65,6 +68,8 @@ def make_density_body(target):
                     scale = k1 * logarithm / n
                 for m in range(4):
                     out[j, i, m] = real(sums[j, i, m]) * gains[m] * scale
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -85,26 +90,36 @@ def make_kind_body(target):
         What a hit adds to a count; buckets a pixel. Of several, those around a bucket count.
     rows : Rows
     """
-    int64 = target.int64
+    int64, int32, index = target.int64, target.int32, target.index
 
     def body(i0, j0, di, dj, out, sums, numbers, weight, step, rows):
-        height, columns, reach = sums.shape[0], sums.shape[1], step // 2
-        for j in range(rows.top + j0, rows.until, dj):
-            for i in range(i0, columns, di):
+        height, columns = int32(sums.shape[0]), int32(sums.shape[1])
+        reach, until = int32(step // 2), int32(rows.until)
+        j = int32(rows.top + j0)
+        while j < until:  # see `fractals.kernels.escape.make_body`
+            i = int32(i0)
+            while i < columns:
                 hits = int64(0)
-                for y in range(max(0, j - reach), min(height, j + reach + 1)):
-                    for x in range(max(0, i - reach), min(columns, i + reach + 1)):
-                        hits += sums[y, x, 3] // weight
+                y, bottom = int32(max(0, j - reach)), int32(min(height, j + reach + 1))
+                left, right = int32(max(0, i - reach)), int32(min(columns, i + reach + 1))
+                while y < bottom:
+                    x = left
+                    while x < right:
+                        hits += sums[index(y), index(x), 3] // weight
+                        x = int32(x + 1)
+                    y = int32(y + 1)
                 if step % 2 == 0:  # one column and one row too many
                     hits = hits * step * step // ((step + 1) * (step + 1))
                 low, high = 0, len(numbers)
                 while low < high:
                     middle = (low + high) // 2
-                    if numbers[middle] <= hits:
+                    if numbers[index(middle)] <= hits:
                         low = middle + 1
                     else:
                         high = middle
-                out[j, i] = max(low - 1, 0)
+                out[index(j), index(i)] = max(low - 1, 0)
+                i = int32(i + di)
+            j = int32(j + dj)
 
     return body
 
@@ -120,17 +135,28 @@ def make_reach_body(target):
         As of `make_estimate_body`.
     near : int64
     """
+    int32, index = target.int32, target.index
 
     def body(i0, j0, di, dj, out, kinds, reaches, near):
-        rows, columns = kinds.shape[0], kinds.shape[1]
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
-                least = len(reaches) - 1  # the kind of least hits reaches farthest
-                for y in range(max(0, (j - near) << 5), min(rows, (j + near + 1) << 5)):
-                    for x in range(max(0, (i - near) << 5), min(columns, (i + near + 1) << 5)):
-                        if kinds[y, x] < least:
-                            least = kinds[y, x]
-                out[j, i] = reaches[least]
+        rows, columns = int32(kinds.shape[0]), int32(kinds.shape[1])
+        down, across = int32(out.shape[0]), int32(out.shape[1])
+        j = int32(j0)
+        while j < down:
+            i = int32(i0)
+            while i < across:
+                least = int32(len(reaches) - 1)  # the kind of least hits reaches farthest
+                y, bottom = int32(max(0, (j - near) << 5)), int32(min(rows, (j + near + 1) << 5))
+                left = int32(max(0, (i - near) << 5))
+                right = int32(min(columns, (i + near + 1) << 5))
+                while y < bottom:
+                    x = left
+                    while x < right:
+                        least = min(least, kinds[index(y), index(x)])
+                        x = int32(x + 1)
+                    y = int32(y + 1)
+                out[index(j), index(i)] = reaches[index(least)]
+                i = int32(i + di)
+            j = int32(j + dj)
 
     return body
 
@@ -155,25 +181,36 @@ def make_estimate_body(target):
         The longest reach of light that arrives in a block of 32x32 buckets.
     rows : Rows
     """
-    real = target.real
+    real, int32, index = target.real, target.int32, target.index
 
     def body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, rows):
-        height, columns = light.shape[0], light.shape[1]
-        for j in range(rows.top + j0, rows.until, dj):
-            for i in range(i0, out.shape[1], di):
+        height, columns, until = int32(light.shape[0]), int32(light.shape[1]), int32(rows.until)
+        j = int32(rows.top + j0)
+        while j < until:
+            i = int32(i0)
+            while i < columns:
                 red, green, blue, density = real(0), real(0), real(0), real(0)
-                reach = far[j >> 5, i >> 5]
-                for y in range(max(0, j - reach), min(height, j + reach + 1)):
-                    down = y - j
-                    for x in range(max(0, i - reach), min(columns, i + reach + 1)):
-                        across, kind = x - i, kinds[y, x]
+                reach = far[index(j >> 5), index(i >> 5)]
+                y, bottom = int32(max(0, j - reach)), int32(min(height, j + reach + 1))
+                left, right = int32(max(0, i - reach)), int32(min(columns, i + reach + 1))
+                while y < bottom:
+                    down, row, x = int32(y - j), index(y), left
+                    while x < right:
+                        across, column = int32(x - i), index(x)
+                        kind = index(kinds[row, column])
                         if max(abs(across), abs(down)) <= reaches[kind]:
-                            weight = weights[kind, across * across + down * down]
-                            red = fma(weight, light[y, x, 0], red)
-                            green = fma(weight, light[y, x, 1], green)
-                            blue = fma(weight, light[y, x, 2], blue)
-                            density = fma(weight, light[y, x, 3], density)
-                out[j, i, 0], out[j, i, 1], out[j, i, 2], out[j, i, 3] = red, green, blue, density
+                            weight = weights[kind, index(across * across + down * down)]
+                            red = fma(weight, light[row, column, 0], red)
+                            green = fma(weight, light[row, column, 1], green)
+                            blue = fma(weight, light[row, column, 2], blue)
+                            density = fma(weight, light[row, column, 3], density)
+                        x = int32(x + 1)
+                    y = int32(y + 1)
+                row, column = index(j), index(i)
+                out[row, column, 0], out[row, column, 1] = red, green
+                out[row, column, 2], out[row, column, 3] = blue, density
+                i = int32(i + di)
+            j = int32(j + dj)
 
     return body
 
@@ -196,7 +233,7 @@ def make_pixel_body(target):
     tone : Tone
     rows : Rows
     """
-    real, real32 = target.real, target.real32
+    real, real32, index = target.real, target.real32, target.index
     power_of = target.jit(power)
 
     def tone_of(v, ls, vibrancy, gamma, rest, behind, white, most):
@@ -224,18 +261,25 @@ def make_pixel_body(target):
     def body(i0, j0, di, dj, out, light, taps, step, first, down, tone, rows):
         v, zero, one = tone.numbers, real(0), real(1)
         gamma, threshold, slope, vibrancy, highlight = v[0], v[1], v[2], v[3], v[4]
-        unit = one / real(WHITE)
-        for j in range(rows.top + j0, rows.until, dj):
-            for i in range(i0, out.shape[1], di):
+        unit, size = one / real(WHITE), index(len(taps))
+        height, width = index(rows.until), index(out.shape[1])
+        j = index(rows.top + j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
+                top, left = index((down + j) * step + first), index(i * step + first)
                 red, green, blue, density = zero, zero, zero, zero
-                for y in range(len(taps)):
-                    for x in range(len(taps)):
-                        weight = taps[y] * taps[x]
-                        row, column = (down + j) * step + first + y, i * step + first + x
+                y = index(0)
+                while y < size:
+                    x = index(0)
+                    while x < size:
+                        weight, row, column = taps[y] * taps[x], index(top + y), index(left + x)
                         red = fma(weight, light[row, column, 0], red)
                         green = fma(weight, light[row, column, 1], green)
                         blue = fma(weight, light[row, column, 2], blue)
                         density = fma(weight, light[row, column, 3], density)
+                        x = index(x + 1)
+                    y = index(y + 1)
                 red, green, blue, density = red * unit, green * unit, blue * unit, density * unit
                 alpha = alpha_of(density, gamma, threshold, slope)
                 ls = vibrancy * alpha / density if density > zero else zero
@@ -257,5 +301,7 @@ def make_pixel_body(target):
                 out[j, i, 0] = real32(tone_of(red, ls, vibrancy, gamma, rest, v[5], white, most))
                 out[j, i, 1] = real32(tone_of(green, ls, vibrancy, gamma, rest, v[6], white, most))
                 out[j, i, 2] = real32(tone_of(blue, ls, vibrancy, gamma, rest, v[7], white, most))
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

@@ -130,8 +130,10 @@ def resume(
     check_program(store)
     check_sums(store, _sums_version(adder.plan))
     scene, asked = store.scene, adder.plan
-    begun = replace(asked, scene=scene.unframed(), enough=0)
-    player = enough(Player(begun, adder.player.backend))
+    player = adder.player  # which has looked how many are enough, if both are the same scene
+    if scene.unframed() != asked.scene:
+        begun = replace(asked, scene=scene.unframed(), enough=0)
+        player = enough(Player(begun, player.backend))
     theirs = player.plan
     if (asked.chunks, points_of(asked.scene)) > (theirs.chunks, points_of(theirs.scene)):
         scene = scene.replace(quality=asked.scene.scatter.quality)

@@ -69,6 +69,10 @@ def _whole(text: str) -> str:
     return f"{width}x{height}+{column}+{row}"
 
 
+# Keys of the camera that reliefs do not have.
+OF_SOLIDS = ("position", "target", "up", "panorama", "stereo", "eye", "whole", "ray_step")
+
+
 class Camera(Table):
     """From where a solid is seen."""
 

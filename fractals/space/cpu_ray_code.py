@@ -20,6 +20,7 @@ from fractals.space import march
 from fractals.space.cpu_ray_lists import (
     AWAY,
     BASE,
+    BLOCK,
     CAME,
     COLOR,
     COLUMN,
@@ -33,6 +34,7 @@ from fractals.space.cpu_ray_lists import (
     LAST,
     LENGTH,
     LIGHT,
+    MET,
     NORMAL,
     ORIGIN,
     PIXEL,
@@ -51,6 +53,7 @@ from fractals.space.light import (
     EMISSION,
     GLOSS,
     NEAR,
+    NOWHERE,
     OPEN,
     SHADOW,
     SUNLIGHT,
@@ -80,7 +83,7 @@ def make_walk_body(target, walk, vectors):
     jit, real = target.jit, target.real
     advance, estimate = march.make_advance(target, walk), march.make_estimate(target, walk)
     count, start, cross = walk.numbers, march.make_begin(target, walk), jit(march.crossing)
-    scatter = jit(scatter_lanes)
+    scatter, place = jit(scatter_lanes), jit(added)
 
     def body(rays, room, n, spread, most, space):
         numbers = space.numbers
@@ -105,44 +108,56 @@ def make_walk_body(target, walk, vectors):
         for k in range(last + 1):
             end = 0
             final = number(real(k - last), zero) >= zero
-            for i in range(0, live, lanes):
-                ray = load_rows(rays, begin + i, room, zero, 10)
-                t, valid = ray[6], first_lanes(live - i, zero)
-                x, y, z = fma(t, ray[3], ray[0]), fma(t, ray[4], ray[1]), fma(t, ray[5], ray[2])
-                a, b, c = fma(own, x, ca), fma(own, y, cb), fma(own, z, cc)
-                state = start(x, y, z, fourth)
-                for _ in range(space.steps):
-                    if not any_lane(valid & (state[4] < bail)):
-                        break
-                    state = advance(state, a, b, c, bail, options)
-                h, trap = estimate(state, bail, ball, factor, options)
+            for block in range(0, live, BLOCK * lanes):
+                stop, met = min(block + BLOCK * lanes, live), MET * room - block
+                # No branch depends on a distance here. So the CPU begins with the next pack's orbit
+                # while the logarithm and the quotient of this one's distance take their time.
+                for i in range(block, stop, lanes):
+                    ray = load_rows(rays, begin + i, room, zero, 9)
+                    o, d, t, valid = ray[:3], ray[3:6], ray[6], first_lanes(live - i, zero)
+                    x, y, z = place(o, t, d)
+                    a, b, c = fma(own, x, ca), fma(own, y, cb), fma(own, z, cc)
+                    state = start(x, y, z, fourth)
+                    for _ in range(space.steps):
+                        if not any_lane(valid & (state[4] < bail)):
+                            break
+                        state = advance(state, a, b, c, bail, options)
+                    h, trap = estimate(state, bail, ball, factor, options)
+                    if most == 0:
+                        store(rays, AWAY * room + i, h)
+                        continue
+                    reach = fma(wide, t, ray[7])
+                    near = ~(h > reach)
+                    further = fma(step, fma(-lead, reach, h), t)
+                    inside = further < ray[8]
+                    hits = select(near | (final & inside), one, select(inside, -one, zero))
+                    found = select(near, t, further), h, trap, hits, further
+                    store_rows(rays, met + i, room, found)
                 if most == 0:
-                    store(rays, AWAY * room + i, h)
                     continue
-                reach = fma(wide, t, ray[7])
-                near = ~(h > reach)
-                further = fma(step, fma(-lead, reach, h), t)
-                inside = further < ray[8]
-                goes = valid & inside & ~near & ~final
-                ends = valid & ~goes
-                if any_lane(ends):
-                    hits = select(near | (final & inside), one, zero)
-                    found = select(near, t, further), h, trap, hits
-                    compress_rows(rays, LANES * room, room, ends, found)
-                    after = compress_store(rays, (LANES + 4) * room, ends, ray[9])
-                    scatter(rays, room, after - (LANES + 4) * room)
-                    kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], further, ray[7], ray[8]
-                    compress_rows(rays, GOING * room + end, room, goes, kept)
-                    end = compress_store(rays, LAST * room + end, goes, ray[9]) - LAST * room
-                else:
-                    if end == i:
-                        store(rays, (GOING + 6) * room + end, further)
+                for i in range(block, stop, lanes):
+                    found = load_rows(rays, met + i, room, zero, 5)
+                    further, valid = found[4], first_lanes(live - i, zero)
+                    goes = valid & (found[3] < zero)
+                    ends = valid & ~goes
+                    if any_lane(ends):
+                        ray = load_rows(rays, begin + i, room, zero, 10)
+                        compress_rows(rays, LANES * room, room, ends, found[:4])
+                        after = compress_store(rays, (LANES + 4) * room, ends, ray[9])
+                        scatter(rays, room, after - (LANES + 4) * room)
+                        compress_rows(rays, GOING * room + end, room, goes, ray[:6])
+                        rest = further, ray[7], ray[8]
+                        compress_rows(rays, (GOING + 6) * room + end, room, goes, rest)
+                        end = compress_store(rays, LAST * room + end, goes, ray[9]) - LAST * room
                     else:
-                        kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5]
-                        store_rows(rays, GOING * room + end, room, kept)
-                        rest = further, ray[7], ray[8], ray[9]
-                        store_rows(rays, (GOING + 6) * room + end, room, rest)
-                    end += min(lanes, live - i)
+                        if end == i:
+                            store(rays, (GOING + 6) * room + end, further)
+                        else:
+                            ray = load_rows(rays, begin + i, room, zero, 10)
+                            store_rows(rays, GOING * room + end, room, ray[:6])
+                            rest = further, ray[7], ray[8], ray[9]
+                            store_rows(rays, (GOING + 6) * room + end, room, rest)
+                        end += min(lanes, live - i)
             live = end
             if live == 0:
                 break
@@ -195,7 +210,7 @@ def make_body(target, shared, guided):
     jit, real, walk = target.jit, target.real, make_walk(target)
     draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
     sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
-    share, share_sky = lights.make_shares(target)
+    share, share_sky, share_haze = lights.make_shares(target)
     guide = lights.make_guide(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
@@ -272,6 +287,9 @@ def make_body(target, shared, guided):
             through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
                 give_sky(own, p, through, d, light, sums, ids[PIXEL, p])
+                if shared > 1 and bounce == 0:
+                    none = real(0), real(0), real(0)
+                    share_haze(sums, 0, ids[PIXEL, p], haze(real(NOWHERE), light), none)
                 if guided and bounce == 0:
                     none = real(0), real(0), real(0)
                     guide(sums, 0, ids[PIXEL, p], triple(own, LIGHT, p), none)
@@ -279,6 +297,8 @@ def make_body(target, shared, guided):
             if bounce == 0:
                 fog = haze(t, light)
                 give_sky(own, p, (fog, fog, fog), d, light, sums, ids[PIXEL, p])
+                if shared > 1:
+                    share_haze(sums, 0, ids[PIXEL, p], fog, triple(own, LIGHT, p))
                 fog = real(1) - fog
                 through = fog, fog, fog
             ids[0, kept] = p

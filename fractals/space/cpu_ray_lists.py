@@ -25,12 +25,14 @@ from fractals.space.solid import Walk
 from fractals.threads import halted
 
 LIST = 4096  # paths that a thread traces together
+BLOCK = 16  # packs whose distances are found before rays that have ended leave the list
 PAD = 64  # elements behind a row, which a pack may read or write
 # Rows of rays: where they start, their direction, the length from which on they are walked, what
 # the distance is compared with there, their number; rays under way; the length, distance and trap
-# where they ended, and 1 where they met the surface; a few lanes in between.
+# where they ended, and 1 where they met the surface; a few lanes in between; what a step of some
+# packs has found: the same four, with -1 where a ray goes on, and the length that it then has.
 ORIGIN, DIRECTION, LENGTH, BASE, NUMBER, GOING, LAST = 0, 3, 6, 7, 8, 9, 18
-ENDED, AWAY, TRAP, HITS, LANES, RAY_ROWS = 19, 20, 21, 22, 23, 28
+ENDED, AWAY, TRAP, HITS, LANES, MET, RAY_ROWS = 19, 20, 21, 22, 23, 28, 33
 # Rows of paths: the light so far (by path); what is left of it, place, direction and footprint
 # where they met the surface; trap; four distances; normal; to the sun; two random numbers; how
 # open the surroundings are.

@@ -26,7 +26,7 @@ from fractals.rendering.stores.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.scene.space import part_of
 from fractals.space.enough import Filling
-from fractals.space.passes import channels_of, numbers_in
+from fractals.space.passes import channels_of, colored, numbers_in
 from fractals.space.plan import Seen, SolidPlan, make_solid_plan, samples_of
 from fractals.space.rounds import LightPreview, Rounds
 from fractals.space.store import (
@@ -285,14 +285,12 @@ class Solids(Family):
 
             target = PictureFile(path, scene.image, overwrite)
             return render_by(cluster, path, target, scene, options, self)
-        if layered:
-            assert isinstance(path, str | Path)
-            if options.watch and options.watch.keeps:
-                raise OptionError("an EXR of a solid is written in one go: leave keep=True out")
-            return self._write_light(Path(path), scene, options, overwrite)
         if options.watch and options.watch.keeps:
             assert isinstance(path, str | Path)
-            return self._keep(Path(path), scene, options, overwrite)
+            return self._keep(Path(path), scene, options, overwrite, layered)
+        if layered:
+            assert isinstance(path, str | Path)
+            return self._write_light(Path(path), scene, options, overwrite)
         stages, target = Stages(), PictureFile(path, scene.image, overwrite)
         if not target.streams or scene.develop.whole:
             return written_to(target, self.render(scene, options), options)
@@ -307,32 +305,51 @@ class Solids(Family):
             writer.end()
         return Rendered(**facts_of(tracing, stages))
 
-    def _keep(self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool) -> Rendered:
-        """Draw a picture whose samples are kept where Ctrl-C ends it."""
+    def _keep(
+        self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool, layered: bool
+    ) -> Rendered:
+        """Draw a picture, or write its light, whose samples are kept where Ctrl-C ends it."""
+        from fractals.io.raw import exr
         from fractals.rendering.stores.keeping import Arrays, draw_kept
 
         stages, watch = Stages(), options.watch
         assert watch
         tracing = open_tracing(scene, options, "store")
         depends = {"scene": scene.to_toml(), "precision": tracing.plan.precision, "sums": SUMS}
+        numbers = numbers_in(scene) if layered else tracing.numbers
 
-        def draw(before: Arrays | None) -> tuple[Image, Arrays]:
+        def draw(before: Arrays | None) -> tuple[Any, Arrays]:
             width, height = scene.image.size
-            sums = np.zeros((height, width, tracing.numbers), np.int64)
+            sums = np.zeros((height, width, numbers), np.int64)
             preview = preview_of(tracing) if watch.shows else None
             rounds = Rounds(tracing, sums, range(height), preview, before)
             rounds.run(watch, options.on_progress)
             stages.lap("iterate")
-            most = tracing.effort.most
-            pixels = tracing.finished(tracing.light(rounds.even(), most))
+            most, rest = tracing.effort.most, {}
+            light = tracing.light(rounds.even(), most)
+            made = light if layered else tracing.finished(light)
             stages.lap("color")
-            facts, rest = facts_of(tracing, stages), {}
+            facts = facts_of(tracing, stages)
             if not rounds.whole:
                 rest, mean = rounds.kept(), float(rounds.filling.counts.mean())
                 facts["summary"] = Partial(mean, most, "samples a pixel")
-            return Image(pixels, **facts), rest
+            return ((made, facts) if layered else Image(made, **facts)), rest
 
-        return draw_kept(path, scene, depends, options, overwrite, draw)
+        if not layered:
+            return draw_kept(path, scene, depends, options, overwrite, draw)
+        exr.library()  # before anything is drawn
+
+        def open_file(replaces: bool) -> Callable[[Any], Rendered]:
+            check_output(path, replaces)
+
+            def write(made: tuple[NDArray[Any], dict[str, Any]]) -> Rendered:
+                light, facts = made
+                exr.save_picture(path, channels_of(tracing, light), scene, replaces)
+                return Rendered(**facts)
+
+            return write
+
+        return draw_kept(path, scene, depends, options, overwrite, draw, open_file)
 
     def _write_light(
         self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool
@@ -343,12 +360,16 @@ class Solids(Family):
         stages = Stages()
         exr.library()  # before anything is drawn
         check_output(path, overwrite)
-        tracing = open_tracing(scene, options)
-        width, height = scene.image.size
-        light = np.empty((height, width, numbers_in(scene)), tracing.backend.real)
-        for rows, part in bands(tracing, options, stages, light=True):
-            light[rows.start : rows.stop] = part
-        channels = channels_of(tracing, light)
+        tracing, own = open_tracing(scene, options), options
+        sharp = scene.camera.lens > 0 and scene.light.relight
+        if sharp:  # the picture before the lens follows
+            own = options.replace(progress=within(options.on_progress, 0, 1, 2))
+        channels = channels_of(tracing, light_of(tracing, own, stages))
+        if sharp:
+            own = options.replace(progress=within(options.on_progress, 1, 1, 2))
+            before = scene.replace(lens=0.0, relight=False)
+            pinhole = open_tracing(before, options, seen=tracing.seen)
+            channels |= colored("pinhole", light_of(pinhole, own, stages))
         stages.lap("iterate")
         exr.save_picture(path, channels, scene, overwrite)
         stages.lap("encode")
@@ -499,6 +520,16 @@ def bands(
         if kept:
             kept.save(name, pixels=part)
         yield rows, part
+
+
+def light_of(tracing: Tracing, options: RenderOptions, stages: Stages) -> NDArray[Any]:
+    """Return the light of a picture, as of `fractals.space.passes.channels_of`."""
+    scene = tracing.plan.scene
+    width, height = scene.image.size
+    light = np.empty((height, width, numbers_in(scene)), tracing.backend.real)
+    for rows, part in bands(tracing, options, stages, light=True):
+        light[rows.start : rows.stop] = part
+    return light
 
 
 def facts_of(tracing: Tracing, stages: Stages) -> dict[str, Any]:

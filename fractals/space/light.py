@@ -48,8 +48,9 @@ SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND, EMISSION = 0, 3, 6, 9, 12
 GLOW, HAZE, GLOSS, TRAP, TRAPS = 24, 25, 26, 27, 28
 SHARES = GLOW - SUNLIGHT  # of a pixel: red, green and blue of each source, in their order
 # Numbers that follow the shares where passes are kept: how much of the sun's light reaches what is
-# seen first and from there the pixel, and how much of it does not because of a shadow.
-DIRECT, SHADOW, PASSES = GLOW, GLOW + 3, 6
+# seen first and from there the pixel, and how much of it does not because of a shadow; the light of
+# the haze before what is seen first, and how much haze there is.
+DIRECT, SHADOW, HAZED, FOG, PASSES = GLOW, GLOW + 3, GLOW + 6, GLOW + 9, 10
 GUIDES = 6  # numbers of a pixel for a denoiser: color and normal
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
@@ -265,7 +266,8 @@ def make_shares(target):
     """Return what adds to the shares of a pixel, which follow its three sums.
 
     ``share(out, j, i, source, color)``: of a source; ``share_sky(out, j, i, d, light, color)``: of
-    those that the sky's light from a direction has.
+    those that the sky's light from a direction has; ``share_haze(out, j, i, fog, color)``: the
+    passes of haze, whose light has a color.
     """
     real, keep, parts = target.real, make_keep(target), target.jit(sky_parts)
 
@@ -285,7 +287,11 @@ def make_shares(target):
         share(out, j, i, GROUND, scaled(below, color))
         share(out, j, i, SUNLIGHT, scaled(glow, color))
 
-    return share, target.jit(share_sky)
+    def share_haze(out, j, i, fog, color):
+        share(out, j, i, HAZED, color)
+        out[j, i, FOG + (3 - SUNLIGHT)] += keep(fog)
+
+    return share, target.jit(share_sky), target.jit(share_haze)
 
 
 def make_guide(target):
@@ -348,7 +354,7 @@ def make_path(target, met, shared, guided):
     ahead, meet, facing, color_of, last, first_base = met
     sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
-    share, share_sky = make_shares(target)
+    share, share_sky, share_haze = make_shares(target)
     start, gather, guide = target.jit(start_of), target.jit(gathered), make_guide(target)
 
     def path(column, row, sample, shot, space, out, j, i):
@@ -364,6 +370,8 @@ def make_path(target, met, shared, guided):
                 color = gather(color, through, sky_of(d, light))
                 if shared:
                     share_sky(out, j, i, d, light, through)
+                if shared > 1 and k == 0:
+                    share_haze(out, j, i, haze(real(NOWHERE), light), (zero, zero, zero))
                 if guided and k == 0:
                     guide(out, j, i, color, (zero, zero, zero))
                 break
@@ -372,6 +380,8 @@ def make_path(target, met, shared, guided):
                 color = scaled(fog, sky_of(d, light))
                 if shared:
                     share_sky(out, j, i, d, light, (fog, fog, fog))
+                if shared > 1:
+                    share_haze(out, j, i, fog, color)
                 clear = real(1) - fog
                 through = clear, clear, clear
             h = fma(spread, t, base)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fractals.scene.model import Scene
 from fractals.space import march
-from fractals.space.light import HAZE, NOWHERE, PASSES, SHARES
+from fractals.space.light import DIRECT, FOG, HAZE, HAZED, NOWHERE, PASSES, SHADOW, SHARES
 from fractals.space.plan import sources_of
 from fractals.space.trace import Tracing
 
@@ -41,15 +41,27 @@ def channels_of(tracing: Tracing, light: NDArray[Any]) -> Planes:
     place = np.where(seen[..., None], places_at(tracing, np.where(seen, depth, 0)), 0)
     found |= {f"position.{axis}": place[..., k] for k, axis in enumerate("XYZ")}
     found["haze"] = 1 - np.exp(-((depth * float(tracing.shot.light[HAZE])) ** 2))
+    if light.shape[2] > 3:
+        found["haze"] = light[..., 3 + SHARES + FOG - DIRECT]  # of the picture's samples
     for name, part in parts_of(tracing, light[..., 3:]).items():
-        found |= {f"{name}.{color}": part[..., k] for k, color in enumerate(LIGHT)}
+        found |= colored(name, part)
     return {name: np.ascontiguousarray(plane, np.float32) for name, plane in found.items()}
+
+
+def colored(name: str, light: NDArray[Any]) -> Planes:
+    """Return the channels of light, shape (rows, columns, 3), under a name."""
+    planes = np.moveaxis(light, -1, 0)
+    return {
+        f"{name}.{color}": np.ascontiguousarray(plane, np.float32)
+        for color, plane in zip(LIGHT, planes, strict=True)
+    }
 
 
 def parts_of(tracing: Tracing, shares: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
     """Return the light of sun, sky and emission, which add up to that of the picture.
 
-    Besides, the sun's light on what is seen first (direct), and that which a shadow keeps from it.
+    Besides, the sun's light on what is seen first (direct), and that which a shadow keeps from it;
+    and the light of the haze before what is seen first, which is sky.
     `shares`: of the sources, and the passes, shape (rows, columns, SHARES + PASSES), or of no
     number: none were kept.
     """
@@ -58,8 +70,10 @@ def parts_of(tracing: Tracing, shares: NDArray[Any]) -> dict[str, NDArray[np.flo
     sources = sources_of(tracing.plan.scene) * tracing.developer.exposure
     by_source = shares[..., :SHARES].reshape(*shares.shape[:2], *sources.shape) * sources
     found = {name: by_source[..., list(rows), :].sum(axis=2) for name, rows in PARTS.items()}
-    found["direct"] = shares[..., SHARES : SHARES + 3] * sources[0]
-    found["shadow"] = shares[..., SHARES + 3 :] * sources[0]
+    passes = shares[..., SHARES:]
+    found["direct"] = passes[..., :3] * sources[0]
+    found["shadow"] = passes[..., SHADOW - DIRECT : HAZED - DIRECT] * sources[0]
+    found["haze"] = passes[..., HAZED - DIRECT : FOG - DIRECT] * tracing.developer.exposure
     return found
 
 

@@ -5,11 +5,11 @@ ends at the borders of the picture.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError, SceneError
 from fractals.io.escape_data import SUFFIXES
+from fractals.io.facts import Partial
 from fractals.io.image import Image
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.develop import Developer
@@ -30,16 +31,17 @@ from fractals.rendering.drawing import (
     open_recoloring,
     run,
 )
-from fractals.rendering.families import AtOnce, Family, Refined, chosen_device
+from fractals.rendering.families import AtOnce, Family, Refined, Rendered, chosen_device
 from fractals.rendering.families.escape import Escape
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
+from fractals.rendering.preview import Onlooker
 from fractals.rendering.probing import Pairs
 from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.rendering.stores.compute_store import Computed
 from fractals.scene.model import Scene
-from fractals.scene.space import Camera, Relief
+from fractals.scene.space import OF_SOLIDS, Camera, Relief
 from fractals.space import ground as grounds
 from fractals.space import light as lights
 from fractals.space.enough import Effort
@@ -67,6 +69,8 @@ NEAR = 0.06  # distance estimate at half of the height, in widths of the picture
 BYTES_A_SAMPLE = 80  # of values, light and heights, and of these on the device
 BYTES_A_PIXEL = 24  # of sums
 RAYS_A_PATH = 3
+KEPT_ROWS = 64  # that get the samples of a round at once, where Ctrl-C keeps them
+SUMS = 1  # version of what samples add up to
 
 
 @dataclass(frozen=True)
@@ -148,11 +152,10 @@ def _check_keys(scene: Scene) -> None:
         raise OptionError("denoise=True is for solids: give a relief more samples=")
     if scene.image.antialias != "grid":
         raise SceneError("image.antialias: the samples of a relief lie in a grid: leave it out")
-    for key in ("position", "target", "up", "panorama", "stereo", "eye", "whole"):
+    for key in OF_SOLIDS:
         if getattr(scene.camera, key) != Camera.model_fields[key].default:
-            raise SceneError(f"camera.{key}: a relief is seen as its tilt= says: leave it out")
-    if scene.camera.ray_step != 1:
-        raise SceneError("camera.ray_step: it is for solids: leave it out of a relief")
+            seen = "it is for solids" if key == "ray_step" else "a relief is seen as its tilt= says"
+            raise SceneError(f"camera.{key}: {seen}: leave it out")
 
 
 def make_relief_plan(
@@ -165,21 +168,74 @@ def make_relief_plan(
 def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = None) -> Image:
     """Draw a relief, of raw numbers where these are given."""
     lighting, drawing = light_ground(scene, options, raw)
-    (width, height), samples = scene.image.size, samples_of(scene)
-    sums = np.zeros((height, width, 3), np.int64)
-    second = within(options.on_progress, 1, 1, 2)  # the ground was the first half
     watch = options.watch if options.watch and options.watch.shows else None
-    preview = LightPreview(scene, lighting.backend) if watch else None
-    done, rows = 0, range(height)
-    for last in rounds_of(Effort(samples, 0)) if watch else (samples,):
-        lighting.add(sums, rows, done, last, within(second, done, last - done, samples))
-        done = last
-        if watch and preview:
-            counts = np.full((1, 1), done, np.int32)
-            watch.offer(partial(preview.pixels, sums, counts, rows), sums.nbytes)
-    pixels = lighting.pixels(sums, samples)
+    rounds = ReliefRounds(lighting, LightPreview(scene, lighting.backend) if watch else None)
+    rounds.run(watch, within(options.on_progress, 1, 1, 2))  # the ground was the first half
+    pixels = lighting.pixels(rounds.sums, rounds.most)
     drawing.stages.lap("color")
     return Image(pixels, **vars(drawing.facts) | {"scene": scene})
+
+
+class ReliefRounds:
+    """The rounds of a relief's picture: each adds samples to all its rows.
+
+    Attributes
+    ----------
+    sums : ndarray of int64, shape (rows, columns, 3)
+    counts : ndarray of int32, shape (rows, 1)
+        Samples in them.
+    """
+
+    def __init__(
+        self,
+        lighting: "Lighting",
+        preview: LightPreview | None = None,
+        before: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`before`: what `kept` returned; else the sums are 0."""
+        self._lighting, self._preview = lighting, preview
+        self.most, (width, height) = samples_of(lighting.scene), lighting.scene.image.size
+        if before:
+            self.sums, self.counts = (before[name].copy() for name in ("sums", "counts"))
+        else:
+            self.sums = np.zeros((height, width, 3), np.int64)
+            self.counts = np.zeros((height, 1), np.int32)
+
+    def kept(self) -> dict[str, Any]:
+        """Return what goes on with the rounds."""
+        return {"sums": self.sums, "counts": self.counts}
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether all rows have all samples."""
+        return bool(self.counts.min() >= self.most)
+
+    def run(self, watch: Onlooker | None, progress: Progress | None) -> None:
+        """Add samples until the picture has all, or the watch is stopped."""
+        height, (most, counts) = len(self.sums), (self.most, self.counts)
+        for last in rounds_of(Effort(most, 0)) if watch else (most,):
+            tall = KEPT_ROWS if watch and watch.keeps else height
+            for top in range(0, height, tall):
+                rows = range(top, min(height, top + tall))
+                first = int(counts[top, 0])
+                if first >= last:
+                    continue
+                if watch and watch.stopped:
+                    return
+                if watch and counts.min():
+                    watch.begun()
+                whole, part = height * most, len(rows) * (last - first)
+                heard = within(progress, int(counts.sum()), part, whole)
+                self._lighting.add(self.sums[top : rows.stop], rows, first, last, heard)
+                counts[top : rows.stop] = last
+            if watch and (preview := self._preview):
+                offered = partial(preview.pixels, self.sums, counts, range(height))
+                watch.offer(offered, self.sums.nbytes)
+
+    def even(self) -> NDArray[np.int64]:
+        """Return sums as if all rows had all samples."""
+        found: NDArray[np.int64] = self.sums * self.most // np.maximum(self.counts, 1)[..., None]
+        return found
 
 
 def light_ground(
@@ -438,6 +494,7 @@ class Reliefs(Family):
     looks = Escape.looks
     suffixes = SUFFIXES
     uses_colorings = True
+    keeps = True
 
     @property
     def moves(self) -> "Moves":
@@ -458,6 +515,43 @@ class Reliefs(Family):
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         return draw_relief(scene, options)
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file; its samples are kept where Ctrl-C ends it, if that is asked.
+
+        The ground, which the samples need, is drawn again.
+        """
+        watch = options.watch
+        if not (watch and watch.keeps):
+            return super().render_to(path, scene, options, overwrite, cluster)
+        from fractals.rendering.stores.keeping import Arrays, draw_kept
+
+        plan = self.plan(scene, options, "pixels")
+        depends = {"scene": scene.to_toml(), "precision": plan.inner.precision, "sums": SUMS}
+
+        def draw(before: Arrays | None) -> tuple[Image, Arrays]:
+            lighting, drawing = light_ground(scene, options)
+            preview = LightPreview(scene, lighting.backend) if watch.shows else None
+            rounds = ReliefRounds(lighting, preview, before)
+            rounds.run(watch, within(options.on_progress, 1, 1, 2))
+            pixels = lighting.pixels(rounds.even(), rounds.most)
+            drawing.stages.lap("color")
+            facts, rest = vars(drawing.facts) | {"scene": scene}, {}
+            if not rounds.whole:
+                rest = rounds.kept()
+                done = float(rounds.counts.mean())
+                facts["summary"] = Partial(done, rounds.most, "samples a pixel")
+            return Image(pixels, **facts), rest
+
+        assert isinstance(path, str | Path)
+        return draw_kept(Path(path), scene, depends, options, overwrite, draw)
 
     def refine(
         self,

@@ -26,7 +26,7 @@ A file of one solid holds the step and ``make()``:
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from fractals.kernels.formula import AnyFormula
@@ -146,6 +146,8 @@ class Solid(AnyFormula):
     # Solids in turn: a step is a step of each, and `step` is not called. `options` are those of
     # all, each followed by its constants if it has some.
     sequence: tuple["Solid", ...] = ()
+    # The step for all values of the options, with equal bits, where `step` is for some of them.
+    general: Callable[..., Any] | None = None
     # The numbers that the functions receive. They may follow from the parameters, such as the sine
     # and the cosine of an angle.
     options: tuple[float, ...] = ()
@@ -184,6 +186,11 @@ class Solid(AnyFormula):
         """Return how many times as far as the distance estimate the surface is, as a rule."""
         kind = self.distance if isinstance(self.distance, str) else ""
         return self.short or SHORT.get(kind, 1.0)
+
+    def generally(self) -> "Solid":
+        """Return the solid with the steps for all values of its options."""
+        parts = tuple(part.generally() for part in self.sequence)
+        return replace(self, step=self.general or self.step, sequence=parts)
 
     @property
     def walk(self) -> Walk:

@@ -101,6 +101,10 @@ class Tracing:
         `seen`: what other pictures of a film have seen, too; without it a probe looks. `moments`:
         scenes of a frame while the shutter is open, among which the samples are shared.
         """
+        solids = [solid_of(scene) for scene in moments]
+        if any(solid.walk != plan.solid.walk for solid in solids):  # an angle may be 0 at a moment
+            plan = replace(plan, solid=plan.solid.generally())
+            solids = [solid.generally() for solid in solids]
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
@@ -108,7 +112,9 @@ class Tracing:
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
-        self._moments = self._laid_out(moments) or [self._instant(plan, self.shot, self._space)]
+        self._moments = self._laid_out(moments, solids)
+        if not self._moments:
+            self._moments = [self._instant(plan, self.shot, self._space)]
         self._moved: list[Instant] = []
         self._last: tuple[Instant, range, lights.Shot] | None = None
         self.effort = plan.effort
@@ -128,13 +134,10 @@ class Tracing:
         samples, pixels = (sum(part[k] for part in self._taken) for k in (0, 1))
         return samples / max(1, pixels)
 
-    def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
+    def _laid_out(self, scenes: Sequence[Scene], solids: Sequence[Solid]) -> list[Instant]:
         """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
-        plans = []
-        for scene in scenes:
-            solid = scene.make_any_formula()
-            assert isinstance(solid, Solid)
-            plans.append(replace(self.plan, scene=scene, solid=solid))
+        both = zip(scenes, solids, strict=True)
+        plans = [replace(self.plan, scene=scene, solid=solid) for scene, solid in both]
         # Where a power changes, the program of another solid would be needed
         plans = [plan for plan in plans if plan.solid.walk == self.plan.solid.walk]
         count = min(len(plans), self.plan.effort.most)
@@ -475,6 +478,13 @@ class Tracing:
             tracing.add(sums[-1], range(CHECKED[1]), sample, sample + 1, None)
         if not np.array_equal(sums[0], sums[1]):
             raise DifferenceError(f"the light of sample {sample} differs from that of plain Python")
+
+
+def solid_of(scene: Scene) -> Solid:
+    """Return the solid of a scene."""
+    solid = scene.make_any_formula()
+    assert isinstance(solid, Solid)
+    return solid
 
 
 def pixels_of(rows: range, width: int) -> NDArray[np.int32]:

@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from fractals.backends import cuda_driver
+from fractals.backends import cuda_driver, streams
 
 
 def test_the_driver_is_called_without_numpy():
@@ -63,3 +64,24 @@ def test_the_driver_starts_before_numpy_is_imported(words, told):
 def test_which_gpu_a_command_line_opens(words, name, index):
     environment = {"FRACTALS_DEVICE": name} if name else {}
     assert cuda_driver.requested(words.split(), environment) == index
+
+
+def test_two_threads_that_ask_for_a_gpu_at_once_get_the_same():
+    """The first one is held back while it makes the GPU, so that the second one may be there."""
+    made, held = [], threading.Event()
+
+    def make(index):
+        made.append(index)
+        held.wait(0.2)
+        return [index]
+
+    gpu_of, found = streams.one_each(make), []
+    threads = [threading.Thread(target=lambda: found.append(gpu_of(3))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [3]
+    assert found[0] is found[1]
+    gpu_of.cache_clear()
+    assert gpu_of(3) is not found[0]

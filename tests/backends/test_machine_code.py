@@ -304,7 +304,7 @@ sys.setprofile(note)
 fractals.cli.main(sys.argv[1:])
 """
 # Some 150 of the calls check keys of the scene, which a library did before, in 50 ms more.
-MAX_FILES, MAX_CALLS, MAX_MODULES = 58, 1200, 98
+MAX_FILES, MAX_CALLS, MAX_MODULES = 59, 1200, 98
 
 
 # A loop over tiles is compiled for the second picture of a process. Where it is stored it is used

@@ -18,6 +18,7 @@ from support.threads import in_a_thread
 import fractals
 from fractals import catalog
 from fractals.backends import devices, opencl, streams
+from fractals.backends.cuda import gpus
 from fractals.backends.devices import Choice, choose
 from fractals.backends.opencl.backend import OpenClSlot, gpu_of
 from fractals.backends.probe import Device
@@ -445,6 +446,26 @@ def test_a_tile_is_copied_while_the_next_one_is_computed(opencl_backend):
 
 
 @pytest.mark.opencl
+def test_rows_and_columns_are_copied_once_a_picture(opencl_backend, monkeypatch):
+    """A tile is given the place of its first row in them, however many tiles there are."""
+    copies, copy_in = [], OpenClSlot.copy_in
+
+    def counted(slot, array, into):
+        copies.append(array.nbytes)
+        copy_in(slot, array, into)
+
+    monkeypatch.setattr(OpenClSlot, "copy_in", counted)
+    found = []
+    for samples in (80 * 72, 80 * 72, 640):  # the first picture copies tables, too
+        limit_tiles(monkeypatch, samples)
+        copies.clear()
+        pixels = fractals.render(scene(**DRAWN), device="opencl").pixels
+        found.append((len(copies), pixels))
+    assert found[1][0] == found[2][0]
+    assert np.array_equal(found[1][1], found[2][1])
+
+
+@pytest.mark.opencl
 def test_a_queue_that_reads_waits_for_the_one_that_fills(opencl_backend):
     values, found = np.arange(3.0), np.zeros(3)
     with Held(opencl_backend) as held:
@@ -531,7 +552,7 @@ HOST = Device(kind="opencl", name="a processor", memory=2**33, driver="PoCL", is
 @pytest.fixture
 def found(monkeypatch):
     """Return a function that sets the OpenCL devices of this machine; there is no CUDA GPU."""
-    monkeypatch.setattr(devices.probe, "gpus", lambda: ([], "no NVIDIA driver"))
+    monkeypatch.setattr(gpus, "found", lambda: ([], "no NVIDIA driver"))
 
     def put(*there, reason=""):
         monkeypatch.setattr(opencl, "is_installed", lambda: True)
@@ -592,7 +613,7 @@ def test_each_request_may_be_a_default():
 def test_a_cuda_gpu_comes_first(found, monkeypatch):
     found(CARD)
     card = Device(kind="cuda", name="another card")
-    monkeypatch.setattr(devices.probe, "gpus", lambda: ([card], ""))
+    monkeypatch.setattr(gpus, "found", lambda: ([card], ""))
     assert choose("auto").device == choose("gpu").device == card
 
 

@@ -317,6 +317,16 @@ def test_nothing_is_left_to_the_compiler_to_contract(name):
     assert free == bound or fused_in(free) == fused_in(bound)
 
 
+# Others keep a few, outside of their loops.
+SIGNED = {*FILMS, *DEEP, *(name for name in KERNELS if name.startswith("mean"))}
+
+
+@pytest.mark.parametrize("name", often(name for name in KERNELS if name not in SIGNED))
+def test_places_in_arrays_are_unsigned(name):
+    """Each signed one would be compared with 0 and moved by a length, in 64 bits."""
+    assert re.findall(r"shr\.s64\s+\S+ \S+ 63;", ptx.text(kernel(name), HOPPER)) == []
+
+
 @pytest.mark.parametrize("name", often(KERNELS))
 def test_kernels_fit_into_registers(name):
     registers, local = ptx.resources(ptx.binary(kernel(name), HOPPER))

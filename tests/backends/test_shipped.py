@@ -198,7 +198,8 @@ def test_what_is_used_is_told_and_why_nothing_is(installed, monkeypatch):
     ship(installed, make_double, make_half)
     shipped.shipped.cache_clear()
     facts = {"level": "x86-64-v3", "file": str(installed), "programs": 2}
-    assert shipped.facts() == {**facts, "bytes": installed.stat().st_size, "unused": ""}
+    size = installed.stat().st_size
+    assert shipped.facts() == {**facts, "bytes": size, "kernels": 0, "unused": ""}
     for name, value, reason in (
         (shipped.SWITCH, "0", f"{shipped.SWITCH} is 0"),
         ("NUMBA_OPT", "1", "NUMBA_OPT is set"),

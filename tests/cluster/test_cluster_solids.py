@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 from support.stores import contents
 from support.workers import after
@@ -9,6 +10,7 @@ from support.workers import after
 import fractals
 from fractals.errors import OptionError, SceneError
 from fractals.rendering.cluster import job, sums
+from fractals.tools.pixels import read_pixels
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
@@ -51,6 +53,16 @@ def test_a_picture_is_that_of_one_machine(tmp_path, client, scene):
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "whole.png").read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["a.png", "whole.png"]
     assert several.summary.to_table() == one.summary.to_table()
+
+
+def test_a_crop_of_the_frame_has_the_pixels_of_the_whole(tmp_path, client, scene):
+    """By workers, with as many samples as pixels need: neighbors beyond the crop decide, too."""
+    keys = {"samples": "auto", "stereo": 0.05, "eye": "right", "quality": "good"}
+    frame = scene.replace(**keys, size=(80, 60))
+    crop = frame.replace(size=(33, 21), whole="80x60+40+31")
+    fractals.render_to(tmp_path / "a.png", crop, cluster=client, **CPU)
+    expected = fractals.render(frame, **CPU).pixels[31:52, 40:73]
+    np.testing.assert_array_equal(read_pixels(tmp_path / "a.png"), expected)
 
 
 def test_an_interrupted_client_goes_on(tmp_path, client, scene, whole):

@@ -575,7 +575,9 @@ def test_the_prediction_of_a_picture_is_what_is_executed(executed, program, tmp_
     code, out, said = program("fractals", "gpu", "predict", *SLOW, *words)
     assert code == 0, said
     found = json.loads(out)
-    assert warps == about(found["warp_instructions"])
+    # In PTX a block of 16 steps holds 5 more instructions, which ptxas takes out of the loop.
+    more = 1 + 5 / len(loop)
+    assert warps == about(more * found["warp_instructions"])
     assert instructions / (access.WARP * warps) == about(found["lanes_busy"])
 
 
@@ -591,11 +593,11 @@ def test_the_prediction_of_a_picture_is_what_is_executed(executed, program, tmp_
 def test_the_prediction_of_the_interior_is_what_is_executed(executed, monkeypatch, keys):
     """The kernel ends orbits of the interior early, and so does the prediction.
 
-    What a sample takes beside its iterations is 157 instructions of machine code, and 119 of PTX,
+    What a sample takes beside its iterations is 102 instructions of machine code, and 100 of PTX,
     which are those that are executed here.
     """
     _, _, warps = executed(OWN, json.dumps(SAMPLES | keys))
-    monkeypatch.setattr(machine, "PER_SAMPLE", (119, 13))
+    monkeypatch.setattr(machine, "PER_SAMPLE", (100, 13))
     drawn = load_scene({}, **SAMPLES, **keys)
     name, number = drawn.make_formula().name, keys["precision"]
     count, steps, limit = machine.steps_of(drawn, number)

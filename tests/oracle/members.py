@@ -73,6 +73,56 @@ def box(p, c, scale, fold, inner, outer, axes=3, **rest):
     return turned(p, **angles) + c
 
 
+def kalibox(p, c, scale, inner, outer, turn, tilt, roll, move_x, move_y, move_z, **_):
+    p = abs(turned(p, turn, tilt, roll)) + np.array([[move_x], [move_y], [move_z]])
+    return p * scale * outer**2 / np.clip((p * p).sum(0), inner**2, outer**2) + c
+
+
+def menger_ball(p, _c, scale, inner, outer, **angles):
+    p = reflected(p, "menger")
+    p = turned(p * scale * outer**2 / np.clip((p * p).sum(0), inner**2, outer**2), **angles)
+    move = scale - 1
+    return np.stack([p[0] - move, p[1] - move, np.where(p[2] > move / 2, p[2] - move, p[2])])
+
+
+def kleinian(p, _c, real, imaginary, depth, **_):
+    x, y, z = p
+    it, lean = -imaginary + 1j * real, imaginary / real
+    there = x - 2 * np.round((x + lean * z) / 2) + 1j * z
+    across = y - 2 * depth * np.round(y / (2 * depth))
+    turned_round = abs(it - there) < abs(there)
+    there = np.where(turned_round, it - there, there)
+    across = np.where(turned_round, -across, across)
+    square = abs(there) ** 2 + across**2
+    going = square < 1
+    there = np.where(going, there.conj() / square + it, there)
+    found = np.stack([there.real, np.where(going, -across / square, across), there.imag])
+    return np.where((z < 0) | (z > real), p, found)
+
+
+def faces_of(second, third):
+    planes, balls = oracle.faces_of(second, third)
+    middles, radii = zip(*balls, strict=True)
+    normals = [normal for normal, _ in planes]
+    return (np.array(part, float) for part in (normals, middles, radii))
+
+
+def quasi_fuchsian(p, _c, second, third, **_):
+    normals, middles, radii = faces_of(second, third)
+    behind = normals @ p + 1 / 3
+    worst = behind.argmin(0)
+    depth = np.take_along_axis(behind, worst[None], 0)
+    out = depth < -1e-12
+    found = np.where(out, p - 2 * depth * normals[worst].T, p)
+    for middle, radius in zip(middles, radii, strict=True):
+        away = p - middle[:, None]
+        grown = radius**2 / np.maximum((away * away).sum(0), 1e-30)
+        inside = (grown > 1 + 1e-12) & ~out[0]
+        found = np.where(inside, middle[:, None] + away * grown, found)
+        out = out | inside
+    return found
+
+
 def into_boxes(p, box_x, box_y, box_z, **_):
     return np.stack([into_box(v, side) for v, side in zip(p, (box_x, box_y, box_z), strict=True)])
 
@@ -109,11 +159,15 @@ MAPS = {
     "burning_bulb": lambda p, c, **given: bulb(abs(p), c, **given),
     "icosahedral": functools.partial(kaleidoscope, name="icosahedral"),
     "juliabulb": bulb,
+    "kalibox": kalibox,
+    "kleinian": kleinian,
     "mandelbox": box,
     "mandelbulb": bulb,
     "menger": menger,
+    "menger_ball": menger_ball,
     "octahedral": functools.partial(kaleidoscope, name="octahedral"),
     "pseudo_kleinian": pseudo_kleinian,
+    "quasi_fuchsian": quasi_fuchsian,
     "quaternion": quaternion,
     "sierpinski": functools.partial(kaleidoscope, name="sierpinski"),
     "solid_expression": expression,
@@ -122,9 +176,9 @@ MAPS = {
 
 def needed(solid):
     """Return for how many steps the orbits of members stay: they magnify by a million."""
-    if solid.name == "pseudo_kleinian":
+    if solid.name in OFF:
         return DIGITS
-    if solid.name in ("mandelbox", "amazing_surf"):
+    if solid.name in ("mandelbox", "amazing_surf", "kalibox"):
         return math.ceil(14 / math.log(abs(solid.parameters["scale"])))
     return solid.steps
 
@@ -132,16 +186,16 @@ def needed(solid):
 def stays(solid, points):
     """Return for how many steps the orbits of points stay within a solid's bail, continuously.
 
-    points: array, shape (3, n). No orbit of `pseudo_kleinian` ends: there it is the digits by which
+    points: array, shape (3, n). No orbit of a group ends far away: there it is the digits by which
     its last point is nearer to what the solid is made of than 1.
     """
     moves = [
         functools.partial(MAPS[part.name], **part.parameters) for part in solid.sequence or (solid,)
     ]
+    if solid.name in OFF:
+        return digits(points, moves[0], constant_of(solid, points), solid)
     p = points if solid.fourth is None else np.vstack([points, 0 * points[:1] + solid.fourth])
     constants = [constant_of(part, p) for part in solid.sequence or (solid,)]
-    if solid.name == "pseudo_kleinian":
-        return digits(p, moves[0], constants[0], solid)
     edge, most = np.log(solid.bail) / 2, needed(solid)
     found, alive, before = 0 * p[0] + most, np.arange(points.shape[1]), 0 * p[0]
     with np.errstate(all="ignore"):
@@ -158,13 +212,36 @@ def stays(solid, points):
 
 
 def digits(p, move, c, solid):
-    grown = np.ones(p.shape[1])
-    for _ in range(solid.steps):
-        before, p = into_boxes(p, **solid.parameters), move(p, c)
-        grown = grown * length(p - c) / length(before)
+    grown, near = np.ones(p.shape[1]), np.array([[3e-7], [-2e-7], [1e-7]])
+    for _ in range(STEPS.get(solid.name, solid.steps)):
+        after = move(p, c)
+        grown = grown * length(move(p + near, c) - after) / length(near)
+        p = after
+    return -np.log10(np.maximum(OFF[solid.name](p, **solid.parameters), 1e-9) / grown)
+
+
+def off_tube(p, tube, **_):
     flat = np.hypot(p[0], p[1])
-    off = np.maximum(flat - solid.parameters["tube"], flat * abs(p[2]) / length(p))
-    return -np.log10(np.maximum(off, 1e-9) / grown)
+    return np.maximum(flat - tube, flat * abs(p[2]) / length(p))
+
+
+def off_slab(p, real, **_):
+    return np.minimum(p[2], real - p[2])
+
+
+def off_low(p, second, third, **_):
+    """1 above a body of spheres, and 0 below: the balls cover the triangle between its planes."""
+    _, middles, radii = faces_of(second, third)
+    over = [
+        (np.hypot(*(p[:2] - middle[:2, None])) < radius) & (p[2] < middle[2])
+        for middle, radius in zip(middles, radii, strict=True)
+    ]
+    return 1.0 - np.any(over, 0)
+
+
+# Of solids that groups make: how far a point is from what the solid is made of
+OFF = {"kleinian": off_slab, "pseudo_kleinian": off_tube, "quasi_fuchsian": off_low}
+STEPS = {"quasi_fuchsian": 100}  # which reflect in one face each
 
 
 def constant_of(solid, p):

@@ -5,6 +5,7 @@ solid's parameters by name. It returns the next point and what the derivative is
 oracle adds 1 where the map adds the point.
 """
 
+import functools
 from itertools import permutations, product
 
 import mpmath
@@ -18,6 +19,10 @@ GOLDEN = (1 + sqrt(5)) / 2
 
 def length(p):
     return sqrt(sum(v * v for v in p))
+
+
+def inner(p, q):
+    return sum(u * v for u, v in zip(p, q, strict=True))
 
 
 def plus(p, c):
@@ -137,6 +142,140 @@ def pseudo_kleinian_distance(p, tube, **_):
     return max(hypot(x, y) - tube, hypot(x, y) * abs(z) / length(p))
 
 
+def kalibox(p, c, scale, inner, outer, turn, tilt, roll, **more):
+    moves = (more["move_x"], more["move_y"], more["move_z"])
+    p = plus(tuple(map(abs, rotated(p, turn, tilt, roll))), moves)
+    grown = from_ball(p, inner, outer) * scale
+    return plus(times(p, grown), c), abs(grown)
+
+
+# Groups: generators are applied as long as one of them magnifies
+
+
+def kleinian(p, _c, real, imaginary, depth, **_):
+    """By complex numbers, and translations one after the other; no factor: the orbit has ended."""
+    x, y, z = p
+    if not 0 <= z <= real:
+        return p, None
+    lean = mpf(imaginary) / real
+    while abs(x + lean * z) > 1:
+        x -= 2 * mp.sign(x + lean * z)
+    while abs(y) > depth:
+        y -= 2 * depth * mp.sign(y)
+    z, it = mp.mpc(x, z), mp.mpc(-imaginary, real)
+    if abs(it - z) < abs(z):
+        z, y = it - z, -y
+    square = abs(z) ** 2 + y**2
+    if square >= 1:
+        return (z.real, y, z.imag), None
+    moved = mp.conj(z) / square + it
+    return (moved.real, -y / square, moved.imag), 1 / square
+
+
+def kleinian_distance(p, real, imaginary, depth, **_):
+    """From images of the half-space, whose spheres follow from three points each."""
+    z, it, found = mp.mpc(p[0], p[2]), mp.mpc(-imaginary, real), min(p[2], real - p[2])
+    away = abs(p[1] - 2 * depth * mp.nint(p[1] / (2 * depth)))
+    edge = [mpf(-1), mpf(0.5), mpf(2)]  # of the half-space
+    for _ in range(8):
+        edge = [1 / (point - it) for point in edge]
+        u, v, w = edge
+        t = (w - u) / (v - u)
+        middle = u + (v - u) * (t - abs(t) ** 2) / (t - mp.conj(t))
+        for at in (z, it - z):
+            near = min(abs(at - middle - 2 * k) for k in range(-4, 5))
+            found = min(found, hypot(near, away) - abs(middle - u))
+    return found
+
+
+@functools.cache
+def faces_of(second, third):
+    """Return planes as (normal, offset) and balls as (middle, radius) of a body of spheres.
+
+    Balls touch the edges of the prism; their radii are found where all meet at 60 degrees.
+    """
+    ways = [(cos(a), sin(a), mpf(0)) for a in (radians(angle) for angle in (90, 210, 330))]
+    heights = (mpf(0), mpf(second), mpf(third))
+
+    def middle(k, radius):
+        x, y, _ = ways[k]
+        return x * (mpf(2) / 3 - radius), y * (mpf(2) / 3 - radius), heights[k]
+
+    def off(*radii):
+        found = []
+        for j, k in ((0, 1), (1, 2), (2, 0)):
+            u, v = middle(j, radii[j]), middle(k, radii[k])
+            apart = sum((a - b) ** 2 for a, b in zip(u, v, strict=True))
+            found.append(apart - radii[j] ** 2 - radii[k] ** 2 - radii[j] * radii[k])
+        return found
+
+    radii = list(mp.findroot(off, (0.33, 0.34, 0.32)))
+    return [(way, -mpf(1) / 3) for way in ways], [(middle(k, radii[k]), radii[k]) for k in range(3)]
+
+
+def quasi_fuchsian(p, _c, second, third, **_):
+    """One reflection, in the face that the point is farthest behind."""
+    planes, balls = faces_of(second, third)
+    behind = [inner(n, p) - at for n, at in planes]
+    k = min(range(3), key=behind.__getitem__)
+    if behind[k] < -(mpf(10) ** -20):
+        return tuple(v - 2 * behind[k] * u for u, v in zip(planes[k][0], p, strict=True)), mpf(1)
+    for middle, radius in balls:
+        away = tuple(v - u for u, v in zip(middle, p, strict=True))
+        grown = (radius / max(length(away), mpf(10) ** -20)) ** 2
+        if grown > 1 + mpf(10) ** -20:
+            return plus(middle, times(away, grown)), grown
+    return p, None
+
+
+@functools.cache
+def cusps_of(second, third):
+    """Return the points where three faces meet, and the directions in which all of them go on.
+
+    A reflection that leaves the three faces as they are leaves the point, too: so it lies in the
+    plane through their middles, or along a normal, and its powers for all faces are equal.
+    """
+    planes, balls = faces_of(second, third)
+    found = [
+        ((2 * n[0] / 3, 2 * n[1] / 3, middle[2]), (0, 0, 1))
+        for (n, _), (middle, _) in zip(planes, balls, strict=True)
+    ]
+    for k in range(4):
+        (u, r), (v, q) = balls[k - 2], balls[k - 1]
+        along, rows, sums = plus(v, times(u, -1)), [], []
+        if k < 3:
+            across, at = planes[k]
+            rows.append(across)
+            sums.append(at - inner(across, u))
+        else:
+            s, across = balls[0][1], plus(balls[0][0], times(u, -1))
+            rows.append(across)
+            sums.append((inner(across, across) + r * r - s * s) / 2)
+        rows.append(along)
+        sums.append((inner(along, along) + r * r - q * q) / 2)
+        parts = mp.lu_solve(
+            matrix([[inner(row, way) for way in (along, across)] for row in rows]), matrix(sums)
+        )
+        place = plus(u, plus(times(along, parts[0]), times(across, parts[1])))
+        way = unit(
+            along[1] * across[2] - along[2] * across[1],
+            along[2] * across[0] - along[0] * across[2],
+            along[0] * across[1] - along[1] * across[0],
+        )
+        found.append((place, times(way, mp.sign(way[2]))))
+    return found
+
+
+def quasi_fuchsian_distance(p, second, third, **_):
+    """The mean height over cusps, of which a nearer one counts more."""
+    whole = high = mpf(0)
+    for place, way in cusps_of(second, third):
+        away = plus(p, times(place, -1))
+        whole += 1 / length(away) ** 4
+        high += inner(away, way) / length(away) ** 4
+    return high / whole
+
+
 # Kaleidoscopes: reflect in any mirror that the point is behind, until it is before all of them
 
 
@@ -159,6 +298,13 @@ def before_mirrors(p, mirrors):
             return p
         depth = 2 * sum(u * v for u, v in zip(behind[0], p, strict=True))
         p = tuple(v - depth * u for u, v in zip(behind[0], p, strict=True))
+
+
+def menger_ball(p, _c, scale, turn, tilt, roll, **ball):
+    p = before_mirrors(p, MIRRORS["menger"])
+    grown, move = from_ball(p, **ball) * scale, scale - 1
+    x, y, z = times(rotated(p, turn, tilt, roll), grown)
+    return (x - move, y - move, z - move if z > move / mpf(2) else z), grown
 
 
 def menger(p, _c, scale, turn, tilt):
@@ -194,13 +340,25 @@ MAPS = {
     "burning_bulb": burning_bulb,
     "icosahedral": kaleidoscope("icosahedral"),
     "juliabulb": juliabulb,
+    "kalibox": kalibox,
+    "kleinian": kleinian,
     "mandelbox": mandelbox,
     "mandelbulb": mandelbulb,
     "menger": menger,
+    "menger_ball": menger_ball,
     "octahedral": kaleidoscope("octahedral"),
     "pseudo_kleinian": pseudo_kleinian,
+    "quasi_fuchsian": quasi_fuchsian,
     "quaternion": quaternion,
     "sierpinski": kaleidoscope("sierpinski"),
+}
+
+
+# Of solids whose distance is a formula of their own
+DISTANCES = {
+    "kleinian": kleinian_distance,
+    "pseudo_kleinian": pseudo_kleinian_distance,
+    "quasi_fuchsian": quasi_fuchsian_distance,
 }
 
 
@@ -222,6 +380,8 @@ def orbit(name, point, parameters, steps, bail):
     d, n = mpf(1), 0
     while n < steps and length(p) ** 2 < bail:
         p, slope = MAPS[name](p, c, **parameters)
+        if slope is None:
+            break
         d, n = d * slope + own, n + 1
     return p, d, n
 

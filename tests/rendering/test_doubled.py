@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -203,6 +204,17 @@ def test_auto_takes_it_where_float64_has_no_digits():
     assert f"take about {DOUBLED_COST} times as long" in plan.reason
     assert plan.noise < MIN_NOISE
     assert noise_note(plan) == ""
+
+
+@pytest.mark.parametrize(
+    ("formula", "times"), [("manowar", 11), ("c*sin(z)", 18), ("exp(z)+c", 18)]
+)
+def test_a_plan_says_what_the_steps_of_its_formula_cost(formula, times):
+    plan = make_plan(scene(formula, **DEEP))
+    assert f"take about {times} times as long" in plan.reason
+    single = replace(plan, precision="float64")
+    # Beside the steps, each sample has its time
+    assert 0.7 * times < plan.seconds_for() / single.seconds_for() <= times
 
 
 def test_auto_leaves_ordinary_views_and_exact_formulas_alone():

@@ -109,8 +109,8 @@ def test_keys_of_other_families_are_told_in_one_line(capsys, tmp_path):
     fractals.render("mandelbrot", size=(8, 6), device="cpu", on_message=told.append, **keys)
     line = (
         "scatter.quality: for scatter images; relief.tilt: for reliefs, which have "
-        "relief.heights; camera.lens, camera.ray_step, light.haze: for solids and reliefs; "
-        "not used here"
+        "relief.heights; camera.lens, light.haze: for solids and reliefs; camera.ray_step: for "
+        "solids; not used here"
     )
     assert told == [line]
     with pytest.warns(
@@ -130,3 +130,13 @@ def test_statements_that_could_be_a_program_tell_what_they_were_taken_for(capsys
     assert "neither x nor y were taken for those of a solid" in capsys.readouterr().err
     for formula in ("x = x*x + a; y = y + b", "z*z + c", {"name": "program", "step": "z = z*z"}):
         assert not families.unused(fractals.load_scene({"formula": formula}))
+
+
+def test_supersampling_replaces_a_word_of_a_source_alone():
+    draft, given = fractals.load_scene(size=(8, 6), quality="draft"), {"device": "cpu"}
+    assert fractals.plan(draft, **given).samples == 48
+    assert fractals.plan(draft, supersampling=3, **given).samples == 9 * 48
+    assert fractals.plan(draft.replace(supersampling=3), **given).samples == 9 * 48
+    assert fractals.plan(draft, supersampling=3, quality="draft", **given).samples == 48
+    solid = fractals.load_scene(draft, formula="mandelbulb", supersampling=3)
+    assert solid.scatter.quality == "draft"

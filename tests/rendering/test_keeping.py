@@ -32,6 +32,14 @@ FLAME = {"formula": {"name": "clifford", "a": -1.5}, "size": (60, 40), "supersam
 PICTURES = {
     "solid": {**SOLID, "samples": 160},
     "solid by need": {**SOLID, "samples": "auto", "quality": "best"},
+    "relief": {
+        "size": (24, 17),
+        "heights": "distance",
+        "bounces": 0,
+        "samples": 160,
+        "supersampling": 1,
+        "max_iterations": 60,
+    },
     "flame": {**FLAME, "steps": 40, "quality": 60.0},
     "buddhabrot": {"formula": "buddhabrot", "size": (40, 30), "quality": 60.0, "supersampling": 1},
 }
@@ -74,7 +82,7 @@ def test_it_goes_on_to_the_same_bytes(name, short, tmp_path):
     fractals.render_to(whole, device="cpu", **PICTURES[name])
     before = signal.getsignal(signal.SIGINT)
     shares = []
-    for share in (0.1, 0.3):
+    for share in (0.55, 0.7) if name == "relief" else (0.1, 0.3):  # its ground is the first half
         lines = drawn(part, Typist(share), **PICTURES[name])
         assert signal.getsignal(signal.SIGINT) is before
         assert len(lines) == 1
@@ -104,6 +112,28 @@ def test_other_files_tell_how_many_samples_they_have(suffix, short, tmp_path):
     assert drawn(path, **PICTURES["flame"]) is None
     if suffix != ".html":
         assert "partial" not in read_resolved(path)
+
+
+def test_an_exr_goes_on_to_the_same_light(tmp_path):
+    exr = pytest.importorskip("OpenEXR")
+
+    def planes(path):
+        with exr.File(str(path), separate_channels=True) as file:
+            return {name: channel.pixels for name, channel in file.channels().items()}
+
+    keys = {**PICTURES["solid"], "relight": True}
+    whole, part = tmp_path / "whole.exr", tmp_path / "part.exr"
+    fractals.render_to(whole, device="cpu", **keys)
+    *_, line = drawn(part, Typist(0.3), **keys)
+    assert "of 160 samples a pixel are kept" in line
+    expected, found = planes(whole), planes(part)
+    assert found.keys() == expected.keys()
+    assert 0 < np.abs(found["G"] - expected["G"]).mean() < 0.1
+    assert drawn(part, **keys) is None
+    found = planes(part)
+    for name, plane in expected.items():
+        np.testing.assert_array_equal(found[name], plane)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["part.exr", "whole.exr"]
 
 
 def test_a_second_one_ends_at_once(short, tmp_path):
@@ -221,7 +251,7 @@ def test_a_thread_hears_no_signal(short, tmp_path):
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"size": (8, 6)}, "keep=True is for solids and scatter images"),
+        ({"size": (8, 6)}, "keep=True is for solids, reliefs and scatter images"),
         ({**SOLID, "cluster": "local:1"}, "a cluster keeps what it has computed"),
         ({**SOLID, "keep": 1}, "keep=1: give True or False"),
     ],
@@ -235,8 +265,6 @@ def test_what_can_not_be_kept_is_one_line(keys, said, tmp_path):
 def test_an_open_file_can_not_be_kept(tmp_path):
     with (tmp_path / "a.png").open("wb") as file, pytest.raises(OptionError, match="name of a"):
         fractals.render_to(file, keep=True, **SOLID)
-    with pytest.raises(OptionError, match="an EXR of a solid is written in one go"):
-        fractals.render_to(tmp_path / "a.exr", keep=True, **SOLID)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of another process")

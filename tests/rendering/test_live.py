@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zlib
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from fractals.backends.wasm import ENVIRONMENT
 from fractals.errors import FractalsError
 from fractals.io.web_page import page_of
 from fractals.rendering import families, live
+from fractals.rendering.plan import make_plan
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(not NODE, reason="Node is not installed")
@@ -178,6 +180,38 @@ def test_deep_views_are_drawn_along_their_reference_orbit(drawn, name, limit):
         assert len(np.unique(raw.count)) > 10
         # Tables of wider views skip other steps, which moves samples by about 1e-9 of a pixel.
         assert (count != raw.count).mean() <= 3 * FEW, zoom
+
+
+@needs_node
+@pytest.mark.parametrize("keys", slow_but([{}], [{}, {"rotation": 25}, {"coloring": "distance"}]))
+def test_double_double_numbers_have_the_counts_of_other_devices(drawn, keys):
+    """Of a formula without perturbation, where float64 has no digits left."""
+    center = "-0.70612917816240729430630005", "0.234828524401763762977175075"
+    scene = scene_of(formula="spider", center=center, width="2e-18", max_iterations=600, **keys)
+    for zoom in (4, 1):
+        count, pixels, image = drawn(scene, zoom)
+        assert image.precision == "double-double"
+        width = str(Decimal(scene.view.width) / zoom)
+        raw = fractals.compute(scene, width=width, device="cpu", threads=1)
+        assert len(np.unique(raw.count)) > 40
+        assert np.array_equal(count, raw.count)
+    assert share_apart(pixels, image.pixels) <= FEW
+
+
+def test_views_of_a_page_end_where_its_numbers_do():
+    keys = {"formula": "spider", "center": ("0.5", "0.25"), "size": (100, 50), "supersampling": 1}
+    for width, nearer in (("2e-18", live.NEARER), ("1e-27", 1e-29 * 2**103)):
+        plan = make_plan(fractals.load_scene({}, **keys, width=width))
+        assert plan.doubled
+        assert live._nearer(plan) == pytest.approx(nearer)
+    assert live._nearer(make_plan(fractals.load_scene({}))) == live.NEARER
+
+
+def test_parts_of_a_number_are_its_sum():
+    exact = Fraction(1, 3) + Fraction(1, 10**30)
+    parts = live._parts(exact)
+    assert abs(sum(map(Fraction, parts)) - exact) < Fraction(1, 2**155)
+    assert parts[0] == float(exact)
 
 
 def test_bytes_of_a_place_in_a_row_lie_together():

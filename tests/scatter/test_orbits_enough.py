@@ -104,6 +104,19 @@ def test_a_picture_its_sums_and_its_store_have_the_same_orbits(tmp_path):
     assert fractals.compute_to(begun, SCENE, device="cpu").before == hits.chunks
 
 
+def test_a_store_that_goes_on_looks_once(tmp_path, monkeypatch):
+    looks, honest = [], enough.enough_of
+
+    def counted(player, noise):
+        looks.append(player.plan.scene.image.size)
+        return honest(player, noise)
+
+    fractals.compute_to(tmp_path / "a.fz", SCENE, device="cpu", part=(0, 2))
+    monkeypatch.setattr(enough, "enough_of", counted)
+    fractals.compute_to(tmp_path / "a.fz", SCENE, device="cpu")
+    assert len(looks) == 1
+
+
 def test_a_store_goes_on_where_another_display_asks_for_more(tmp_path):
     path, bright = tmp_path / "a.fz", SCENE.replace(brightness=8.0, gamma=3.0)
     first = fractals.compute_to(path, SCENE, device="cpu")

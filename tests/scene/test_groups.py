@@ -11,6 +11,7 @@ from support.scenes import scene
 import fractals
 from fractals.color import palette, trap_image
 from fractals.films.tracks import Tracks
+from fractals.rendering.groups import mask_weights
 from fractals.scene.geometry import make_layers
 from fractals.scene.paint import Blend
 
@@ -184,6 +185,19 @@ def test_a_mask_is_stretched_over_the_frame():
         assert 100 < row[size[0] // 2] < 160
     again = fractals.load_scene(own.to_table())
     assert again == own
+
+
+@pytest.mark.parametrize("shape", [(72, 51), (1, 3), (2, 1)])
+def test_a_mask_along_the_frame_is_interpolated_as_any_other(shape):
+    """Rows and columns of samples, of which each is interpolated once, beside single samples."""
+    bright = np.random.default_rng(5).random(shape)
+    i, j = np.arange(30, 93)[None], np.arange(7, 50)[:, None]
+    affine = 0.31, 0.0, 0.0, 1.7, -9.2, -20.1
+    found = mask_weights(bright, affine, i, j)
+    one_by_one = mask_weights(bright, affine, *(part.ravel() for part in np.meshgrid(i, j)))
+    assert found.shape == (43, 63)
+    assert np.array_equal(found.ravel(), one_by_one.ravel())
+    assert len(np.unique(found)) > len(bright)
 
 
 def test_a_mask_stays_on_its_place():

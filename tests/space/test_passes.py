@@ -105,6 +105,39 @@ def test_the_suns_light_is_direct_or_kept_off_by_a_shadow(tmp_path, monkeypatch)
     assert (color(planes, "sun") - color(planes, "direct")).max() > 0.01
 
 
+def test_haze_is_that_of_the_samples(tmp_path):
+    """All light is haze where nothing else gives any: on a black surface without a sun."""
+    keys = {**LIT, "emission": 0.0, "sun_power": 0.0, "bounces": 0, "samples": 16}
+    scene = solid_scene("mandelbox", **keys, palette=("#000", "#000"), size=(24, 16), relight=True)
+    planes = channels(tmp_path / "a.exr", scene)
+    light = np.stack([planes[name] for name in "RGB"], axis=2)
+    seen = planes["Z"] < lights.NOWHERE
+    inner = seen.copy()  # no sample of these pixels sees the sky
+    for axis in (0, 1):
+        inner &= np.roll(seen, 1, axis) & np.roll(seen, -1, axis)
+    assert inner.mean() > 0.1
+    np.testing.assert_allclose(color(planes, "haze")[inner], light[inner], atol=2e-5)
+    assert color(planes, "haze")[inner].min() > 0.001
+    assert not color(planes, "haze")[:2, :2].any()  # the sky has none
+    assert planes["haze"][0, 0] == 1
+    at_middles = channels(tmp_path / "b.exr", scene.replace(relight=False))["haze"]
+    assert np.abs(planes["haze"] - at_middles)[inner].mean() < 0.02
+    edge = seen & ~inner
+    assert np.abs(planes["haze"] - at_middles)[edge].max() > 0.1
+
+
+def test_the_picture_before_the_lens_is_that_of_a_pinhole(tmp_path):
+    scene = solid_scene("mandelbox", **LIT, size=(24, 16), relight=True, lens=0.2)
+    planes = channels(tmp_path / "a.exr", scene)
+    pinhole = channels(tmp_path / "b.exr", scene.replace(lens=0.0))
+    assert not any(name.startswith("pinhole") for name in pinhole)
+    for each in "RGB":
+        np.testing.assert_array_equal(planes[f"pinhole.{each}"], pinhole[each])
+    assert np.abs(planes["G"] - planes["pinhole.G"]).max() > 0.05
+    without = channels(tmp_path / "c.exr", scene.replace(relight=False))
+    assert not any(name.startswith("pinhole") for name in without)
+
+
 @pytest.mark.parametrize("device", ["python", "simulator"])
 def test_every_device_adds_up_the_same_passes(device):
     scene = solid_scene("amazing_surf", **LIT, sun=LOW, size=(12, 8))

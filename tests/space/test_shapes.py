@@ -13,6 +13,8 @@ from fractals.backends.devices import choose, open_backend
 from fractals.space import march
 from fractals.space.solids import hybrids
 
+GROUPS = ("kleinian", "quasi_fuchsian")  # whose orbits end where no step magnifies
+ENDLESS = ("pseudo_kleinian", *GROUPS)  # cut by a sphere
 NAMES = catalog.names("solid")
 TURNS = {"turn": 23.0, "tilt": -31.0, "roll": 12.0}
 # Options beside the usual ones, where they lead to other code or other numbers.
@@ -28,6 +30,10 @@ CASES = [
     ("icosahedral", {**TURNS, "corner": 2, "scale": 2.5}),
     ("juliabulb", {}),
     ("juliabulb", {"power": 5, "cx": -0.2, "theta": 11.0, "phi": -40.0}),
+    ("kalibox", {}),
+    ("kalibox", {**TURNS, "scale": -1.8, "cx": 0.3, "cy": -0.4, "cz": 0.2}),
+    ("kleinian", {}),
+    ("kleinian", {"real": 1.75, "imaginary": -0.35, "depth": 0.7}),
     ("mandelbox", {}),
     ("mandelbox", {"scale": 2.0, "fold": 1.1, "inner": 0.3, "outer": 1.2}),
     ("mandelbox", {**TURNS, "scale": -2.2}),
@@ -35,11 +41,15 @@ CASES = [
     ("mandelbulb", {"theta": 30.0, "phi": -75.0}),
     ("menger", {}),
     ("menger", {"scale": 2.2, "turn": 34.0, "tilt": -17.0}),
+    ("menger_ball", {}),
+    ("menger_ball", {**TURNS, "scale": 2.2, "inner": 0.4}),
     ("octahedral", {}),
     ("octahedral", {**TURNS, "corner": 3, "scale": 1.8}),
     ("octahedral", {**TURNS, "corner": 2, "scale": 1.7}),
     ("pseudo_kleinian", {}),
     ("pseudo_kleinian", {"size": 1.2, "cz": 0.1}),
+    ("quasi_fuchsian", {}),
+    ("quasi_fuchsian", {"second": -0.3, "third": 0.25}),
     ("quaternion", {}),
     ("quaternion", {"k0": -0.6, "k3": -0.5, "w": 0.15}),
     ("sierpinski", {}),
@@ -78,19 +88,31 @@ def points(solid, count, seed=1):
 def test_distances_are_the_oracles(name, options):
     solid = made(name, **options)
     # An orbit that does not end is chaos: it doubles errors in each step, so these are few.
-    steps = min(solid.steps, 10)
+    steps = 200 if name in GROUPS else min(solid.steps, 10)
     field, parameters, checked = field_of(solid, steps), {**made(name).parameters}, 0
     parameters |= solid.parameters
-    for point in points(solid, 40):
+    for point in points(solid, 60):
         p, d, _ = oracle.orbit(name, point, parameters, steps, solid.bail)
-        if name == "pseudo_kleinian":
-            theirs = solid.factor * oracle.pseudo_kleinian_distance(p, **parameters) / d
+        if name in oracle.DISTANCES:
+            theirs = solid.factor * oracle.DISTANCES[name](p, **parameters) / d
         else:
             theirs = oracle.distance(p, d, solid.distance, solid.body, solid.factor, solid.bail)
         ours, _ = field(point)
         assert ours == pytest.approx(float(theirs), rel=1e-5, abs=1e-9), point
         checked += theirs > 0
     assert checked > 10
+
+
+@pytest.mark.parametrize("power", [2, 3, 6, 7, 8])
+@pytest.mark.parametrize("name", ["mandelbulb", "juliabulb", "burning_bulb"])
+def test_a_step_without_a_turn_has_the_bits_of_one_that_turns_by_nothing(name, power):
+    solid = made(name, power=power)
+    assert solid.step is not solid.generally().step
+    assert solid.generally().step is made(name, power=power, phi=1.0).step
+    plain, general = field_of(solid), field_of(solid.generally())
+    found = [plain(point) for point in points(solid, 20)]
+    assert found == [general(point) for point in points(solid, 20)]
+    assert sum(distance > 0 for distance, _ in found) > 5
 
 
 def test_every_solid_has_an_oracle_and_says_who_found_it():
@@ -106,7 +128,7 @@ def test_every_solid_has_an_oracle_and_says_who_found_it():
             assert least <= solid.parameters[key] <= most
             assert len(meaning) > 5
         distance = math.dist(solid.position, (0, 0, 0))
-        if name in ("amazing_surf", "pseudo_kleinian"):  # seen from within the sphere
+        if name in ("amazing_surf", *ENDLESS):  # seen from within the sphere
             assert field_of(solid)(solid.position)[0] > 0.01
             continue
         assert solid.bound < distance < 6 * solid.bound, "a camera that sees the whole solid"
@@ -117,7 +139,7 @@ def test_a_solid_is_within_its_bound():
     dice = np.random.default_rng(4)
     for name, options in CASES:
         solid = made(name, **options)
-        if name == "pseudo_kleinian":  # it has no end, and the sphere is where it is cut
+        if name in ENDLESS:  # the sphere is where it is cut
             continue
         field = field_of(solid)
         ways = dice.normal(size=(12, 3))
@@ -255,6 +277,75 @@ def test_distances_stay_within_a_known_factor(name, options, known):
     for point in points(solid, 100, seed=3):
         nearest = np.linalg.norm(some - point, axis=1).min()
         assert field(point)[0] <= known * nearest, point
+
+
+def moved(dice, points, moves):
+    """Return points, each after sixty of some moves by chance."""
+    for _ in range(60):
+        which = dice.integers(0, len(moves), points.shape[1])
+        points = np.choose(which, [move(points) for move in moves])
+    return points[:, np.isfinite(points).all(0)]
+
+
+def points_of_kleinian(dice, real, imaginary, depth):
+    """Return points of the planes z = 0 and z = real, and of their images."""
+
+    def turned(p):
+        return np.array([[-imaginary], [0], [real]]) - p
+
+    def back(p):
+        """Take w = 1/z + i t to z, which is 1 / (w - i t)."""
+        x, y, z = p[0] + imaginary, p[1], p[2] - real
+        return np.stack([x, -y, -z]) / (x * x + y * y + z * z)
+
+    points = np.stack([*dice.uniform(-2, 2, (2, 100_000)), np.zeros(100_000)])
+    steps = [np.array([[2 * k], [2 * depth * m], [0]]) for k, m in ((1, 0), (-1, 0), (0, 1))]
+    return moved(dice, points, [turned, back, back, *(functools.partial(np.add, s) for s in steps)])
+
+
+def points_of_quasi_fuchsian(dice, second, third):
+    """Return images of the points where three faces of the body meet."""
+    planes, balls = oracle.faces_of(second, third)
+
+    def mirror(p, normal):
+        n = np.array(normal, float)
+        return p - 2 * (n @ p + 1 / 3) * n[:, None]
+
+    def inversion(p, middle, radius):
+        away = p - np.array(middle, float)[:, None]
+        return np.array(middle, float)[:, None] + away * float(radius) ** 2 / (away * away).sum(0)
+
+    cusps = np.array([place for place, _ in oracle.cusps_of(second, third)], float).T
+    points = cusps[:, dice.integers(0, 7, 100_000)]
+    moves = [functools.partial(mirror, normal=normal) for normal, _ in planes]
+    moves += [functools.partial(inversion, middle=m, radius=r) for m, r in balls]
+    return moved(dice, points, moves)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "points_of"),
+    [
+        ("kleinian", {"real": 1.8, "imaginary": 0.2, "depth": 0.8}, points_of_kleinian),
+        ("kleinian", {"real": 1.9, "imaginary": 0.1, "depth": 1.0}, points_of_kleinian),
+        ("quasi_fuchsian", {"second": 0.45, "third": 0.2}, points_of_quasi_fuchsian),
+        ("quasi_fuchsian", {"second": -0.3, "third": 0.25}, points_of_quasi_fuchsian),
+    ],
+)
+def test_no_point_of_a_groups_solid_is_nearer_than_the_estimate(name, options, points_of):
+    solid, dice = made(name, **options), np.random.default_rng(8)
+    field, some, shares = field_of(solid, 200), points_of(dice, **options).T, []
+    for point in dice.uniform(-0.9, 0.9, (150, 3)) + np.array([0, 0, 0.8]):
+        distance = field(point)[0]
+        if distance > 0.02:
+            shares.append(distance / np.linalg.norm(some - point, axis=1).min())
+    assert len(shares) > 40
+    assert max(shares) < 1
+    assert np.median(shares) > 0.25, "estimates are not far too short"
+
+
+def test_balls_of_a_body_that_meet_its_sides_are_refused():
+    with pytest.raises(ValueError, match=r"second, third: 0\.6 and -0\.3 are too far apart"):
+        made("quasi_fuchsian", second=0.6, third=-0.3)
 
 
 # The user's own, and hybrids

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 
 from fractals.backends import base, code_cache, devices, probe
-from fractals.backends.cuda import backend, kernel
+from fractals.backends.cuda import backend, gpus, kernel
 from fractals.backends.numba_private import pretended_gpu
 from fractals.lessons.machine import hot_loop, instructions, resources
 
@@ -59,7 +59,7 @@ def compile_kernels(draw, capability=(9, 0)):
     card = probe.Device("cuda", "a card", compute_capability=capability)
     with (
         pretended_gpu(capability),
-        mock.patch.object(probe, "gpus", return_value=([card], "")),
+        mock.patch.object(gpus, "found", return_value=([card], "")),
         mock.patch.object(cuda, "stream", return_value=0),
         mock.patch.object(backend, "gpu_of", lambda index: backend.SimulatedGpu(cuda, index)),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
@@ -91,6 +91,12 @@ def without_a_card(capability):
         yield
 
 
+@functools.cache
+def made_of(program):
+    """Return Numba's kernel of a program."""
+    return program.made()
+
+
 class _InHostMemory(base.HostMemory, backend.CudaBackend):
     def __init__(self, *arguments, **options):
         base.HostMemory.__init__(self)
@@ -102,7 +108,7 @@ class _InHostMemory(base.HostMemory, backend.CudaBackend):
         program = kernel.card_program(self._number, make_body, options)
 
         def run(out, *arguments):
-            program.numbas[(*self._shape((out,)), 0)](out, arguments)
+            made_of(program)[(*self._shape((out,)), 0)](out, arguments)
 
         return base.Run(run, "kernel")
 

@@ -88,7 +88,7 @@ def _shipped(store: code_cache.Store, layout: Layout) -> MachineCode | Uncompila
     from fractals.backends.shipped import shipped
 
     ours = shipped()
-    return ours.load(store, layout, _stored) if ours else None
+    return ours.load(store, ours.key(layout), _stored) if ours else None
 
 
 def _stored(data: bytes) -> MachineCode | Uncompilable:

@@ -19,12 +19,10 @@ from fractals.backends.cuda.launch import (
     CudaArray,
     LaidArguments,
     Parameters,
-    Unlaid,
     launch,
-    one_by_one,
 )
 from fractals.backends.cuda_driver import DriverError
-from fractals.backends.streams import Errors, Gpu, StreamBackend, StreamSlot, answer
+from fractals.backends.streams import Errors, Gpu, StreamBackend, StreamSlot, answer, one_each
 
 BLOCK = (8, 8)  # threads; a warp covers 8x4 samples, whose orbits are of similar length
 SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.02 ms: few, each with many elements
@@ -32,8 +30,6 @@ OF_NUMBA = (CARD, "cuda.")
 WITHOUT_TIMING = 2  # of an event: CU_EVENT_DISABLE_TIMING
 # Of `cuDeviceGetAttribute`: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
 MAJOR, MINOR = 75, 76
-# Functions in place of which Numba has others, for a driver that does not have them
-BY_NUMBA = ("cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel")
 
 
 def _is_of_the_driver(error):
@@ -264,7 +260,7 @@ class SimulatedSlot:
         self.stream.synchronize()
 
 
-@functools.cache
+@one_each
 def gpu_of(index):
     """Return a GPU of this process, which all backends share. Raises DriverError: no driver."""
     return CudaGpu(cuda_driver.driver(), index)
@@ -281,8 +277,6 @@ class CudaBackend(StreamBackend):
     a launch, as in `Backend`. `block`: shape of the blocks of the next launches on a GPU. `cuda`:
     Numba's, or that of its simulator.
     """
-
-    cuts = True
 
     def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0, threads=0):
         self.kind = "simulator" if simulated else "cuda"
@@ -317,14 +311,12 @@ class CudaBackend(StreamBackend):
         program = kernel.card_program(self._number, make_body, options)
 
         def run(*arguments):
-            try:
+            try:  # not `_failing`, which makes an object at each launch
                 slot = self.slot
                 launch(program, slot, self._shape(arguments), arguments)
             except Exception as error:
-                if not isinstance(error, Unlaid) and getattr(error, "missing", "") not in BY_NUMBA:
-                    answer(error, ERRORS)
-                    raise
-                self._launch_by_numba(program, arguments)
+                answer(error, ERRORS)
+                raise
 
         def bound(*last):
             laid = LaidArguments(*last)
@@ -340,14 +332,6 @@ class CudaBackend(StreamBackend):
         height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
         across, down = self.block
         return (-(-width // across), -(-height // down)), self.block
-
-    def _launch_by_numba(self, program, arguments):
-        with self._failing():
-            slot = self.slot
-            resolved = self._resolve(one_by_one(arguments), slot)
-            kernel.launch_by_numba(
-                program, self._shape(arguments), slot.gpu.index, slot.stream, resolved
-            )
 
     def _simulation(self, make_body, options):
         # A thread's whole share runs compiled; indices are still checked.

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from fractals.backends import code_cache, cuda_driver, numba_private
+from fractals.backends import code_cache, cuda_driver, numba_private, shipped
 from fractals.backends.cache_folder import report
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import allow_nested_calls, announce, first_launch
@@ -156,12 +156,13 @@ class CardProgram:
     """The machine code of a program for cards: from the disk, or compiled by Numba.
 
     What is kept is a line of JSON, which names the kernel, and the code that the driver loads. So a
-    process whose code is there imports no Numba.
+    process whose code is there imports no Numba. The package may bring the same, compressed.
     """
 
     def __init__(self, store, number, make_body, options):
         self._store = store
-        self._make = functools.partial(card_kernel, number, make_body, options)
+        # Returns Numba's kernel, not compiled yet
+        self.made = functools.partial(card_kernel, number, make_body, options)
         # What `fractals.backends.cuda.launch` has loaded, by GPU and layout; and its lock
         self.functions, self.lock = {}, threading.RLock()
 
@@ -171,8 +172,9 @@ class CardProgram:
         `layout`: the text of the types of the arguments. `capability`: compute capability of the
         card. `arguments`: some of these types.
         """
-        kept = self._store and self._store.load(_key(layout, capability), _unpacked)
-        return kept or self._compiled(layout, capability, arguments)
+        kept = self._store and self._store.load(_own_key(layout, capability), _unpacked)
+        found = kept or self._shipped(layout, capability)
+        return found or self._compiled(layout, capability, arguments)
 
     def code_anew(self, layout, capability, arguments, reason):
         """Return what `code` does, compiled, because the driver refuses what it has returned."""
@@ -180,24 +182,55 @@ class CardProgram:
         report(f"{line}: {shown(reason, 120)}")
         return self._compiled(layout, capability, arguments)
 
+    def _shipped(self, layout, capability):
+        ours = shipped.kernels()
+        if ours is None or self._store is None:
+            return None
+        chosen = functools.partial(_chosen, capability)
+        return ours.load(self._store, key_of(layout), chosen)
+
     def _compiled(self, layout, capability, arguments):
         with COMPILING, first_launch():
-            made = numba_private.compiled_kernel(self._make(), arguments, capability)
+            kernel = numba_private.compiled_kernel(self.made(), arguments, capability)
+            found = numba_private.code_of(kernel, capability)
         if self._store:
-            self._store.save(_key(layout, capability), _packed(*made))
-        return made
-
-    @functools.cached_property
-    def numbas(self):
-        """The kernel as Numba launches it: where arguments have no cells, or a function is missing.
-
-        It is compiled in each process.
-        """
-        return self._make()
+            self._store.save(_own_key(layout, capability), _packed(*found))
+        return found
 
 
-def _key(layout, capability):
-    return f"kernel 1 for {capability}: {layout}"
+def _own_key(layout, capability):
+    """Return the key in the user's cache, whose folder is not named by the compiler's version."""
+    return f"kernel 1 for {capability}: {layout} by {numba_private.version_of_cuda()}"
+
+
+def key_of(layout):
+    """Return the key of a kernel that comes with the package."""
+    return f"kernels 1: {layout}"
+
+
+def compressed(name, codes):
+    """Return a kernel as the package brings it: its name, and its code by compute capability.
+
+    Codes are compressed together, because those of neighbors are alike.
+    """
+    import lzma  # some Pythons are built without
+
+    sizes = [(*capability, len(code)) for capability, code in codes.items()]
+    head = json.dumps({"kernel": name, "codes": sizes}).encode()
+    return lzma.compress(b"\n".join([head, b"".join(codes.values())]), preset=9)
+
+
+def _chosen(capability, data):
+    """Return the name and the code of a kernel that came with the package; None: for others."""
+    import lzma
+
+    head, _, codes = lzma.decompress(data).partition(b"\n")
+    facts, at = json.loads(head), 0
+    for major, minor, size in facts["codes"]:
+        if (major, minor) == capability:
+            return str(facts["kernel"]), codes[at : at + size]
+        at += size
+    return None
 
 
 def _packed(name, code):
@@ -215,31 +248,7 @@ def card_program(number, make_body, options):
     def make(store):
         return CardProgram(store, number, make_body, options)
 
-    # The folder on the disk is not named by the version of numba-cuda.
-    version = numba_private.version_of_cuda()
-    return program(make, "cuda", version, number, make_body, *options)
-
-
-def launch_by_numba(program, shape, index, stream, arguments):
-    """Launch a kernel as Numba does, which finds the types of all arguments anew each time.
-
-    `index`: the number of the GPU. `stream`: the driver's handle.
-    """
-    cuda = find(simulated=False)
-    with COMPILING, first_launch():
-        cuda.select_device(index)
-        out, *rest = (_of_numba(cuda, value) for value in arguments)
-        program.numbas[(*shape, cuda.external_stream(stream))](out, tuple(rest))
-
-
-def _of_numba(cuda, value):
-    """Return an argument as Numba takes it."""
-    if isinstance(value, tuple):
-        parts = [_of_numba(cuda, part) for part in value]
-        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
-    if hasattr(value, "__cuda_array_interface__"):
-        return cuda.as_cuda_array(value, sync=False)
-    return value
+    return program(make, "cuda", number, make_body, *options)
 
 
 # --- Whether Numba can compile, which a process whose code is kept does not find out
@@ -250,11 +259,16 @@ CAN = b"yes"
 def check_compiler():
     """Raise a DeviceError where Numba can't compile for a GPU.
 
-    Importing Numba takes longer than a small picture, so a note on the disk keeps the answer.
-    Where the process has imported Numba already, Numba itself answers.
+    Importing Numba takes longer than a small picture, so a note on the disk keeps the answer. Where
+    there is no note yet, and this package has brought kernels, it is enough that numba-cuda and
+    CUDA's compiler are installed, by their names. Where the process has imported Numba already,
+    Numba itself answers.
     """
     note = _note()
-    if "numba" in sys.modules or note is None or note[0].load(note[1], bytes) != CAN:
+    known = note[0].load(note[1], bytes) if note else None
+    if known is None and shipped.kernels() and " " in numba_private.version_of_cuda():
+        known = CAN
+    if "numba" in sys.modules or known != CAN:
         _compiler()
 
 

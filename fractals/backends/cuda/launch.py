@@ -48,11 +48,7 @@ PACKERS: dict[type, Callable[[Any], bytes]] = {
     ]
 }
 # Errors about code that is not for this card or this driver, or that has no such kernel
-REFUSED = (200, 209, 218, 222, 300, 500)
-
-
-class Unlaid(TypeError):
-    """An argument that has no cells here, such as a complex number."""
+REFUSED = (200, 209, 218, 222, 300, 500, 801)
 
 
 class Described(NamedTuple):
@@ -99,7 +95,7 @@ def lay(values: Sequence[Any], slot: Any, cells: list[bytes], layout: list[Any])
     """Append the cells of arguments to a list, and their layout to another one.
 
     The stream of `slot` is then one that may read the arrays: it waits for those of other streams.
-    Raises Unlaid: an argument has no cells.
+    Raises TypeError: an argument has no cells.
     """
     for value in values:
         kind = type(value)
@@ -122,7 +118,7 @@ def lay(values: Sequence[Any], slot: Any, cells: list[bytes], layout: list[Any])
             cells.append(joined)
             layout.append(own)
         else:
-            raise Unlaid(f"no argument of a kernel: {kind.__name__}")
+            raise TypeError(f"no argument of a kernel: {kind.__name__}")
 
 
 class LaidArguments:
@@ -174,7 +170,7 @@ def launch(program: Any, slot: Any, shape: Any, arguments: tuple[Any, ...]) -> N
     """Launch the kernel of a program for some arguments on the stream of a slot.
 
     `program`: a `fractals.backends.cuda.kernel.CardProgram`. `shape`: blocks across and down, and
-    threads of a block. Raises Unlaid; DriverError.
+    threads of a block. Raises TypeError: an argument has no cells; DriverError.
     """
     cells: list[bytes] = []
     layout: list[Any] = []

@@ -1,6 +1,5 @@
 """Runs translated kernels on the devices of OpenCL, each with two queues (`streams.py`)."""
 
-import functools
 import re
 import threading
 from collections import deque
@@ -17,7 +16,7 @@ from fractals.backends.compilation import announce, first_launch
 from fractals.backends.opencl.translate import make_target, source
 from fractals.backends.opencl.values import type_of
 from fractals.backends.probe import Device
-from fractals.backends.streams import Block, Errors, Gpu, StreamBackend, StreamSlot
+from fractals.backends.streams import Block, Errors, Gpu, StreamBackend, StreamSlot, one_each
 from fractals.errors import DeviceError, first_line, shown
 
 try:
@@ -146,7 +145,7 @@ class OpenClGpu(Gpu):
             slot.queue.finish()
 
 
-gpu_of = functools.cache(OpenClGpu)
+gpu_of = one_each(OpenClGpu)
 
 
 class _Kernel:

@@ -9,7 +9,8 @@
  * columns: number, rows: number, rgb: number, count: number, constants: number, colors: [number, number], size: [number, number], supersampling: number,
  * center: [number, number], width: number, axes: number[], home: number, limit: number, limits: number[] | null,
  * offset: number, depths: [number, number], deep: [string, string] | null, exponent: number, around: number,
- * nearer: number, place: string[], toml: string }} Facts */
+ * middle: [Parts, Parts] | null, nearer: number, place: string[], toml: string }} Facts */
+/** A number as a sum, its largest part first. @typedef {[number, number, number]} Parts */
 /** A tile: `center` of its lattice in the plane; `left` and `top`, in `pixel`s to the right and down of the center, of
  * its first sample's cell; a sample every `step` pixels, and in the middle of each of n x n parts of that cell.
  * `colors`: density and offset of the palette of the lowest layer.
@@ -24,6 +25,19 @@ export function opened(content) {
     facts: JSON.parse(new TextDecoder().decode(content.subarray(4, end))),
     rest: content.subarray(end),
   };
+}
+
+/** Return a number moved by another one, as a double-double number: its parts' sums lose nothing (Knuth, 1969).
+ * @param {Parts} parts @param {number} by @returns {[number, number]} */
+export function doubled([high, low, rest], by) {
+  const s = high + by,
+    t = s - high,
+    lost = high - (s - t) + (by - t);
+  const u = lost + low,
+    v = u - lost,
+    less = lost - (u - v) + (low - v) + rest;
+  const sum = s + u;
+  return [sum, u - (sum - s) + less];
 }
 
 /** Return light for each level of sRGB. */
@@ -86,17 +100,28 @@ export class TileDrawer {
    * @param {number} y */
   fill(job, x, y) {
     const { facts, view } = this,
-      { side } = facts,
-      [a, b, c, d] = facts.axes;
+      { side, middle } = facts,
+      [a, b, c, d] = facts.axes,
+      [u, v] = job.center;
+    /** @param {number} at @param {number[]} values */
+    const put = (at, values) =>
+      values.forEach((value, row) => view.setFloat64(at + 8 * side * row, value, true));
     for (let k = 0; k < side; k++) {
       const right = (job.left + (k + x) * job.step) * job.pixel,
         up = -(job.top + (k + y) * job.step) * job.pixel;
       const column = facts.columns + 8 * k,
         row = facts.rows + 8 * k;
-      view.setFloat64(column, job.center[0] + a * right, true);
-      view.setFloat64(column + 8 * side, c * right, true);
-      view.setFloat64(row, b * up, true);
-      view.setFloat64(row + 8 * side, job.center[1] + d * up, true);
+      if (!middle) {
+        put(column, [u + a * right, c * right]);
+        put(row, [b * up, v + d * up]);
+        continue;
+      }
+      // As `grid_places` does: rows have their part of the center where they lie along an axis
+      const [p, low] = doubled(middle[0], u + a * right),
+        turned = b !== 0 || c !== 0;
+      const [q, rest] = doubled(middle[1], v + (turned ? c * right : d * up));
+      put(column, turned ? [p, q, low, rest] : [p, 0, low, 0]);
+      put(row, turned ? [b * up, d * up, 0, 0] : [0, q, 0, rest]);
     }
     for (const [program, cells] of facts.calls) this.programs[program](0, 0, cells);
   }

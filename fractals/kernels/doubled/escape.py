@@ -16,12 +16,12 @@ def make_sample(target, options):
 
     Both are four numbers: real and imaginary part, and the low parts of both.
     """
-    explicit, julia = options.explicit_positions, options.julia
+    explicit, julia, index = options.explicit_positions, options.julia, target.index
     add, lows = target.jit(total), constants_end(options.formula, options.statistics)
     if explicit:
 
         def place(columns, rows, width, j, i):
-            k = j * width + i
+            k = index(j * width + i)
             return columns[0, k], columns[1, k], columns[2, k], columns[3, k]
 
     else:
@@ -115,22 +115,22 @@ def make_keep(target, options, orbit):
 @on_cpu("fractals.backends.cpu.doubled:in_packs")
 def make_body(target, options):
     """Return ``body(i0, j0, di, dj, tile, grid, point, max_iterations)``, which fills a tile."""
-    orbit, int32 = make_doubled_orbit(target, options), target.int32
+    orbit, int32, index = make_doubled_orbit(target, options), target.int32, target.index
     escape, keep = make_escape(target, options, orbit), make_keep(target, options, orbit)
     sample, start = make_sample(target, options), orbit.start
 
     def body(i0, j0, di, dj, tile, grid, point, max_iterations):
-        count = tile.count
-        j = j0
-        while j < count.shape[0]:
-            i = i0
-            while i < count.shape[1]:
-                z, c = sample(grid, point, count.shape[1], j, i)
+        height, width = index(tile.count.shape[0]), index(tile.count.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
+                z, c = sample(grid, point, width, j, i)
                 state = start(z[0], z[1], z[2], z[3], point)
                 n, state = escape(int32(0), state, c, point, max_iterations)
                 keep(tile, j, i, n, state, True, n < max_iterations)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -143,7 +143,7 @@ def make_part_body(target, options):
     orbit = make_doubled_orbit(target, options)
     escape, keep = make_escape(target, options, orbit), make_keep(target, options, orbit)
     sample, start, near = make_sample(target, options), orbit.start, orbit.near
-    planes = options.statistics.planes
+    planes, index = options.statistics.planes, target.index
     load, _ = make_planes(target, orbit.own, planes)
     load_own, store_own = make_planes(target, 0, orbit.own)
     if planes:
@@ -160,11 +160,12 @@ def make_part_body(target, options):
 
     def body(i0, j0, di, dj, tile, rest, grid, point, begin, until, max_iterations):
         count = tile.count
-        j = j0
-        while j < count.shape[0]:
-            i = i0
-            while i < count.shape[1]:
-                z, c = sample(grid, point, count.shape[1], j, i)
+        height, width = index(count.shape[0]), index(count.shape[1])
+        j = index(j0)
+        while j < height:
+            i = index(i0)
+            while i < width:
+                z, c = sample(grid, point, width, j, i)
                 state = start(z[0], z[1], z[2], z[3], point)
                 under_way = True
                 if begin > 0:
@@ -177,7 +178,7 @@ def make_part_body(target, options):
                     under_way = within and n == until and until < max_iterations
                     keep(tile, j, i, n, state, not under_way, under_way or n < max_iterations)
                     store_own(rest, j, i, state, True)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from fractals.kernels import Target
 from fractals.kernels.doubled.elementary import functions_for
-from fractals.kernels.doubled.recorder import Flag, Transcript, Unrecorded, recording, written
+from fractals.kernels.doubled.recorder import (
+    OF_ELEMENTARY,
+    Flag,
+    Transcript,
+    Unrecorded,
+    recording,
+    written,
+)
 from fractals.kernels.formula import Formula
 from fractals.kernels.orbit import (
     FIRST_OPTION,
@@ -134,6 +141,13 @@ def problem_of(formula: Formula) -> str:
     except (Unrecorded, TypeError, ValueError, AttributeError) as error:  # of a user's function
         return str(error) or type(error).__name__
     return ""
+
+
+@functools.lru_cache(maxsize=64)
+def functions_in(formula: Formula) -> frozenset[str]:
+    """Return the names of the elementary functions that a step of a formula calls."""
+    recorder = _recorded(formula, False, False)[1][2]
+    return frozenset(OF_ELEMENTARY).intersection(name for name, *_ in recorder.notes)
 
 
 def make_doubled_orbit(target: Target, options: Any) -> DoubledOrbit:

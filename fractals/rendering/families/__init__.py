@@ -22,6 +22,7 @@ from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import QUALITIES, Scene, taken_for
+from fractals.scene.space import OF_SOLIDS
 from fractals.threads import add
 
 if TYPE_CHECKING:
@@ -367,8 +368,11 @@ def _unused_tables(scene: Scene) -> str:
         return ""
     by_owner: dict[str, list[str]] = {}
     for table, keys in found.items():
-        by_owner.setdefault(OWN_TABLES[table], []).extend(f"{table}.{key}" for key in keys)
-    lines = [f"{', '.join(keys)}: for {owners}" for owners, keys in by_owner.items() if keys]
+        for key in keys:
+            alone = table == "camera" and key in OF_SOLIDS
+            owners = "solids" if alone else OWN_TABLES[table]
+            by_owner.setdefault(owners, []).append(f"{table}.{key}")
+    lines = [f"{', '.join(keys)}: for {owners}" for owners, keys in by_owner.items()]
     more = "; samples= says how fine a solid's light is" if _means_samples(scene, found) else ""
     return f"{'; '.join(lines)}; not used here{more}"
 

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO
@@ -12,7 +13,7 @@ import numpy as np
 
 from fractals.errors import OptionError, shown
 from fractals.io.files import check_output
-from fractals.io.image import Image, PictureFile
+from fractals.io.image import PictureFile
 from fractals.rendering.families import Family, Rendered, written_to
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.preview import Onlooker
@@ -24,7 +25,9 @@ FILE_TIME = "file_time"  # of the arrays: when the picture of these samples was 
 Arrays = Mapping[str, Any]
 # Return the picture, and what goes on with it; nothing, if the picture is complete. Takes what was
 # kept, or None.
-Draw = Callable[[Arrays | None], tuple[Image, Arrays]]
+Draw = Callable[[Arrays | None], tuple[Any, Arrays]]
+# Return what writes a picture; it takes whether an existing file may be replaced.
+OpenFile = Callable[[bool], Callable[[Any], Rendered]]
 
 
 def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any, overwrite: bool) -> None:
@@ -34,7 +37,8 @@ def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any, overwr
     """
     if not family.keeps:
         raise OptionError(
-            "keep=True is for solids and scatter images, whose samples are added up: leave it out"
+            "keep=True is for solids, reliefs and scatter images, whose samples are added up: "
+            "leave it out"
         )
     if cluster is not None:
         raise OptionError("a cluster keeps what it has computed: leave keep=True out")
@@ -51,11 +55,14 @@ def draw_kept(
     options: RenderOptions,
     overwrite: bool,
     draw: Draw,
+    open_file: OpenFile | None = None,
 ) -> Rendered:
     """Draw a picture whose samples stay beside its file where Ctrl-C ends it.
 
     facts : mapping
         What the samples depend on, as JSON.
+    open_file : callable, optional
+        Of a picture that is no `Image`.
 
     KeyboardInterrupt: the picture that is written has a part of its samples.
     """
@@ -71,15 +78,19 @@ def draw_kept(
         before = kept.load(SAMPLES) if same and not overwrite else None
         # A picture that another call has put there stays
         ours = before is not None and _time_of(path) == int(before.get(FILE_TIME, 0))
-        target = PictureFile(path, scene.image, overwrite or ours)
+        if open_file:
+            write = open_file(overwrite or ours)
+        else:
+            target = PictureFile(path, scene.image, overwrite or ours)
+            write = partial(written_to, target, options=options)
         kept.begin(facts, whole)
         with _removed_if_empty(kept), _heard(options.watch):
             image, rest = draw(before)
-            drawn = written_to(target, image, options)
+            drawn = write(image)
             if not rest:
                 return drawn
             kept.save(SAMPLES, **rest, **{FILE_TIME: np.int64(_time_of(path))})
-        options.on_message(f"{path}: {image.summary} are kept; drawing it again goes on with them")
+        options.on_message(f"{path}: {drawn.summary} are kept; drawing it again goes on with them")
         raise KeyboardInterrupt
 
 

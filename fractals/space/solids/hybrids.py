@@ -9,8 +9,9 @@ from fractals.space.solid import (
     Solid,
     from_afar,
 )
-from fractals.space.solids import boxes, kaleidoscopes, powers
+from fractals.space.solids import boxes, kaleidoscopes, mixed, powers
 
+# Those of `groups` are none: their orbits end by a fourth coordinate, and nearly all stay near 0.
 PARTS = {
     "amazing_surf": boxes.amazing_surf,
     "bicomplex": powers.bicomplex,
@@ -18,9 +19,11 @@ PARTS = {
     "burning_bulb": powers.burning_bulb,
     "icosahedral": kaleidoscopes.icosahedral,
     "juliabulb": powers.juliabulb,
+    "kalibox": mixed.kalibox,
     "mandelbox": boxes.mandelbox,
     "mandelbulb": powers.mandelbulb,
     "menger": kaleidoscopes.menger,
+    "menger_ball": mixed.menger_ball,
     "octahedral": kaleidoscopes.octahedral,
     "pseudo_kleinian": boxes.pseudo_kleinian,
     "quaternion": powers.quaternion,

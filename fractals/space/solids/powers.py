@@ -24,13 +24,17 @@ BULB_KNOBS = {
 
 
 @functools.cache
-def make_bulb_step(power, constant=False, folds=False):
+def make_bulb_step(power, constant=False, folds=False, *, turned):
     """Return the step of a power.
 
-    `constant`: (a, b, c) is that of a Julia set; `folds`: of the absolute values of x, y and z.
+    `constant`: (a, b, c) is that of a Julia set; `folds`: of the absolute values of x, y and z;
+    `turned`: the options rotate, as of `phases`, else they are not read.
 
-    r is raised to the power, and two angles are multiplied by it: that of z + i sqrt(x² + y²), and
-    that of x + iy. Both are powers of complex numbers, so no angle is computed.
+    r is raised to the power, and two angles are multiplied by it: that of z + i across, with
+    across = sqrt(x² + y²), and that of x + iy. Both are powers of complex numbers, so no angle is
+    computed. Of the first one, q is the imaginary part over `across`; of the second one, u + iv is
+    the power over the largest even power of `across`. So the root and the quotient are computed
+    beside the powers, and an odd power needs no root: these take most of a step's time.
 
     The step stretches space by power * r**(power - 1) along r and along the meridian. About the z
     axis it stretches up to `power` times more near the poles. Where it does, a Julia set has the
@@ -41,31 +45,36 @@ def make_bulb_step(power, constant=False, folds=False):
 
     def step(x, y, z, d, a, b, c, options):
         """Return the next point, and the bound of the derivative."""
-        cos_theta, sin_theta, cos_phi, sin_phi = options
         if folds:
             x, y, z = abs(x), abs(y), abs(z)
         flat = fma(x, x, fma(y, y, number(TINY, x)))
         square = fma(z, z, flat)
-        across = sqrt(flat)
-        inverse = number(1, x) / across
-        s, t, g, h = z, across, x * inverse, y * inverse
-        p, q, u, v = s, t, g, h
+        across, inverse = sqrt(flat), number(1, x) / flat
+        p, q, u, v = z, number(1, x), x, y
         for k in range(bits):
-            p, q = fma(p, p, -(q * q)), (p + p) * q
-            u, v = fma(u, u, -(v * v)), (u + u) * v
+            p, q = fma(p, p, -(q * q * flat)), (p + p) * q
+            # Products: a compiler of GPUs could fuse u + u with the product that u is
+            u, v = fma(u, u, -(v * v)), number(2, x) * u * v
+            if (power >> (bits - k)) & 1:  # the square of an odd power
+                u, v = u * inverse, v * inverse
             if (power >> (bits - 1 - k)) & 1:
-                p, q = fma(p, s, -(q * t)), fma(p, t, q * s)
-                u, v = fma(u, g, -(v * h)), fma(u, h, v * g)
-        p, q = fma(p, cos_theta, -(q * sin_theta)), fma(p, sin_theta, q * cos_theta)
-        u, v = fma(u, cos_phi, -(v * sin_phi)), fma(u, sin_phi, v * cos_phi)
+                p, q = fma(p, z, -(q * flat)), fma(q, z, p)
+                u, v = fma(u, x, -(v * y)), fma(u, y, v * x)
         rest, slope = number(TINY if constant else 1, x), number(power, x)
         for _ in range(pairs):
             slope = slope * square
         if odd == 0:
             slope = slope * sqrt(square)
+        if turned:
+            cos_theta, sin_theta, cos_phi, sin_phi = options
+            down, right = across * sin_theta, across * inverse * sin_theta
+            p, q = fma(p, cos_theta, -(q * down)), fma(p, right, q * cos_theta)
+            u, v = fma(u, cos_phi, -(v * sin_phi)), fma(u, sin_phi, v * cos_phi)
         if constant:
-            about = number(power, x) * abs(q) * inverse
+            about = number(power, x) * abs(q)
             slope = select(about > slope, sqrt(about * slope), slope)
+        if odd == 0:
+            q = q * across
         return fma(q, u, a), fma(q, v, b), p + c, fma(slope, d, rest)
 
     return step
@@ -87,7 +96,8 @@ def mandelbulb(power=8, theta=0.0, phi=0.0):
     return Solid(
         "mandelbulb",
         f"Mandelbulb, power {power}",
-        make_bulb_step(power),
+        make_bulb_step(power, turned=bool(theta or phi)),
+        general=make_bulb_step(power, turned=True),
         degree=power,
         steps=bulb_steps(power),
         bound=2 ** (1 / (power - 1)),
@@ -105,7 +115,8 @@ def burning_bulb(power=2, theta=0.0, phi=0.0):
     return Solid(
         "burning_bulb",
         f"Burning bulb, power {power} of absolute values",
-        make_bulb_step(power, folds=True),
+        make_bulb_step(power, folds=True, turned=bool(theta or phi)),
+        general=make_bulb_step(power, folds=True, turned=True),
         degree=power,
         steps=bulb_steps(power),
         bound=2 ** (1 / (power - 1)),
@@ -138,7 +149,8 @@ def juliabulb(power=8, cx=0.35, cy=-0.65, cz=-0.25, theta=0.0, phi=0.0):
     return Solid(
         "juliabulb",
         f"Juliabulb, power {power}",
-        make_bulb_step(power, constant=True),
+        make_bulb_step(power, constant=True, turned=bool(theta or phi)),
+        general=make_bulb_step(power, constant=True, turned=True),
         degree=power,
         steps=bulb_steps(power),
         bound=radius_of(power, (cx * cx + cy * cy + cz * cz) ** 0.5),
