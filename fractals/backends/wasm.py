@@ -3,10 +3,9 @@
 LLVM makes object files of WebAssembly for a linker. One that calls nothing of other files is a
 module already, as if linked at address 0, but for a section that says what it exports. So no linker
 is needed. WebAssembly has no fused multiply-add: a product is rounded before its sum, and the last
-bits of an orbit are then not those of other devices. Browsers with relaxed SIMD may have one: on a
-processor with the instruction, modules made for it have the bits of other devices. Double-double
-numbers need it, so their programs compute it from sums and products, with the bits of other
-devices.
+bits of an orbit are then not those of other devices. Double-double numbers need it, so their
+programs compute it from sums and products, with the bits of other devices. Browsers with relaxed
+SIMD may have one: on a processor with the instruction, modules made for it have these bits, too.
 """
 
 import functools
@@ -58,8 +57,8 @@ def module_of(
 ) -> tuple[bytes, int]:
     """Return a module of programs, and the bytes of memory from 0 that its constants take.
 
-    `exact`: fused multiply-adds of float64 numbers have the bits of other devices. `relaxed`: they
-    are those of relaxed SIMD, fused where the processor has them.
+    `exact`: fused multiply-adds of float64 numbers have the bits of other devices. `relaxed`:
+    multiply-adds are those of relaxed SIMD, fused where the processor has them.
 
     The module imports its memory `env.__linear_memory`, the pointer to the end of its stack
     `env.__stack_pointer`, and perhaps functions of KNOWN from `env`, such as `env.sin`. It
