@@ -12,6 +12,8 @@ CALL = re.compile(
     rf"(%[\w.]+) = (?:tail )?call {NUMBERS} @llvm\.fma\.(\w+)"
     r"\((?P=kind) (%[\w.]+), (?P=kind) (%[\w.]+), (?P=kind) (%[\w.]+|0\.0\S*|zeroinitializer)\)"
 )
+# Names of numbers are those of one function
+FUNCTION = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
 NEGATIVE = re.compile(r"(%[\w.]+) = fneg (?:double|<\d+ x double>) (%[\w.]+)")
 HALF = 2**27 + 1  # times a number, less what is beyond: its upper 26 bits (Veltkamp)
 
@@ -20,9 +22,20 @@ def with_exact_fma(text: str) -> str:
     """Return LLVM's text without fused multiply-adds of float64 numbers.
 
     Each is computed from sums and products, and has the same bits, but for results that are not
-    finite, for products below 2**-969, whose errors would be no normal numbers, and for the sign of
-    a 0 that a product has lost.
+    finite, for factors above 2**996, whose halves are not finite, for products below 2**-969, whose
+    errors would be no normal numbers, and for the sign of a 0 that a product has lost.
     """
+    text = FUNCTION.sub(_with_calls, text)
+    for kind, lanes, name in DECLARED.findall(text):
+        text = text.replace(f"@llvm.fma.{name}(", f"@fused.{name}(")
+        text = text.replace(f"declare {kind} @fused.{name}(", f"; {kind} @fused.{name}(", 1)
+        text += _functions(kind, lanes, name)
+    return text
+
+
+def _with_calls(function: re.Match[str]) -> str:
+    """Return a function whose simpler fused multiply-adds are calls of functions of their own."""
+    text = function[0]
     products, losses = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
     for result, *_, a, b, c in CALL.findall(text):
         if c[0] != "%":
@@ -39,12 +52,7 @@ def with_exact_fma(text: str) -> str:
             return f"{result} = call {kind} @lost.{name}({kind} {a}, {kind} {b})"
         return match[0]
 
-    text = CALL.sub(called, text)
-    for kind, lanes, name in DECLARED.findall(text):
-        text = text.replace(f"@llvm.fma.{name}(", f"@fused.{name}(")
-        text = text.replace(f"declare {kind} @fused.{name}(", f"; {kind} @fused.{name}(", 1)
-        text += _functions(kind, lanes, name)
-    return text
+    return CALL.sub(called, text)
 
 
 class _FloatText:

@@ -162,7 +162,7 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "relight": (
         "A store of the light can be recolored with other sun_power, sun_color, sky, emission and "
-        "emission_color; it is six times as large.",
+        "emission_color, and is six times as large; an EXR has more passes.",
         (),
     ),
     "exposure": (

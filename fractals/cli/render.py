@@ -10,7 +10,7 @@ import click
 
 import fractals
 from fractals.cli import shared
-from fractals.cli.command import FILE, section, verb
+from fractals.cli.command import AS_MODEL, FILE, option, section, verb
 from fractals.cli.messages import (
     ProgressLine,
     StdoutError,
@@ -148,6 +148,7 @@ def raw_request(
 @shared.scene_arguments
 @shared.scene_options
 @shared.color_options
+@option(shared.SOLIDS, "--relight/--no-relight", AS_MODEL)
 @shared.picture_options
 @shared.signature_options
 @shared.device_options

@@ -5,6 +5,7 @@ and how many samples a processor iterates at once by a factor of eight, so a for
 the digits alone is no forecast.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -14,12 +15,14 @@ import numpy as np
 from fractals.errors import OptionError
 from fractals.rendering import forecast
 from fractals.rendering.iteration import SampleSource
+from fractals.rendering.number_types import doubled_cost
 from fractals.rendering.plan import Plan, Tile
 from fractals.scene.numbers import scientific
 from fractals.threads import apart
 
 TILES, SIDE = 6, 8  # across and down the picture; most pixels of each, across and down
-SIDE_OF_DIRECT = 64  # most pixels of a tile that is iterated directly: its samples take no time
+SIDE_OF_DIRECT = 64  # of a tile that is iterated directly, whose samples take less time
+TILE_STEPS = 2**32  # most steps of such a tile, in float64: a second or two of a core
 SHARE = 100  # of a small picture, one pixel in 100 is measured
 CALLS = 6  # that iterate a single pixel, for the seconds of a call
 STRIDE = 13  # from a tile to the next that is measured: few of them are spread over the picture
@@ -64,12 +67,19 @@ def look(plan: Plan, source: SampleSource) -> Measured:
 def _measured(plan: Plan, source: SampleSource) -> float:
     """Return the seconds of one thread for all samples, from those of some small tiles."""
     width, height = plan.size
-    most = SIDE if plan.deep else SIDE_OF_DIRECT
+    most = SIDE if plan.deep else _side_of_direct(plan, source.max_iterations)
     side = min(max(int((width * height / SHARE) ** 0.5 / TILES), 1), most, width, height)
     starts = [np.linspace(0, length - side, TILES).astype(int) for length in (width, height)]
     tiles = [Tile(int(x), int(y), side, side) for y in starts[1] for x in starts[0]]
     seconds = apart(partial(_mean_seconds, source, tiles)) * width * height / side**2
     return seconds + forecast.direct_seconds(plan.device, 0, plan.samples)
+
+
+def _side_of_direct(plan: Plan, limit: int) -> int:
+    """Return the most pixels of a tile across and down, so that it is soon iterated."""
+    steps = min(limit, MAX_STEPS) * plan.supersampling**2
+    steps *= doubled_cost(plan.formula) if plan.doubled else 1
+    return max(1, min(SIDE_OF_DIRECT, math.isqrt(TILE_STEPS // steps)))
 
 
 def _mean_seconds(source: SampleSource, tiles: list[Tile]) -> float:

@@ -196,7 +196,7 @@ class Light(Table):
     relight: bool = entry(
         default=False,
         description="a store of the light can be recolored with other sun_power, sun_color, sky, "
-        "emission and emission_color; it is six times as large",
+        "emission and emission_color, and is six times as large; an EXR has more passes",
     )
 
 

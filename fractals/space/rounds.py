@@ -54,7 +54,7 @@ class LightPreview:
 
         sums : ndarray, shape (rows, columns, 3 or more)
             Red, green and blue first.
-        counts : ndarray, shape (rows, columns), or (1, 1)
+        counts : ndarray, shape (rows, columns), or (rows, 1)
             Samples in them.
         """
         step, real = self._step, self._light.dtype.type

@@ -3,6 +3,7 @@
 import ctypes
 import math
 import random
+import re
 from types import SimpleNamespace
 
 import llvmlite.binding as llvm
@@ -106,6 +107,21 @@ def test_zeros_and_infinities_are_those_of_other_devices(a, b, c):
     found, expected = compiled("f64")(a, b, c)[0], fma(a, b, c)
     assert found == expected or (math.isnan(found) and math.isnan(expected))
     assert math.isnan(found) or math.copysign(1, found) == math.copysign(1, expected)
+
+
+def test_equal_names_of_two_functions_are_two_numbers():
+    """In the second one %n is no product's negative, so its sum is a fused one."""
+    other = """
+define double @other(double %a, double %b, double %n) {
+%e = call double @llvm.fma.f64(double %a, double %b, double %n)
+ret double %e
+}
+"""
+    kind, zero, _ = KINDS["f64"]
+    text = TEXT.format(kind=kind, zero=zero, name="f64")
+    for whole in (text + other, other + text):
+        (body,) = re.findall(r"@other\(.*?^}", with_exact_fma(whole), re.MULTILINE | re.DOTALL)
+        assert "call double @fused.f64(double %a, double %b, double %n)" in body
 
 
 def test_text_of_other_numbers_stays():

@@ -118,6 +118,29 @@ def test_calls_of_small_tiles_are_not_in_a_forecast(monkeypatch, size):
     assert found - direct_seconds("cpu", 0, planned.samples) == pytest.approx(drawn, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("keys", "side"),
+    [
+        ({}, 64),
+        ({"supersampling": 8}, 8),
+        ({"formula": "manowar", "precision": "double-double"}, 19),
+        ({"supersampling": 2, "formula": "z*sin(z)+c", "precision": "double-double"}, 7),
+    ],
+)
+def test_a_tile_that_is_measured_has_few_steps(monkeypatch, keys, side):
+    """Of samples that are all inside, by a limit of ten million."""
+    source, seen = Clocked(monkeypatch, 10**7, inside=True), []
+    iterate = source.iterate
+
+    def iterated(tile, limit):
+        seen.append((tile.width, tile.height))
+        return iterate(tile, limit)
+
+    monkeypatch.setattr(source, "iterate", iterated)
+    measured._measured(make_plan(scene(size=(8000, 5000), **keys), "cpu"), source)
+    assert {(1, 1), (side, side)} == set(seen)
+
+
 @pytest.mark.parametrize("inside", [True, False])
 def test_seconds_grow_with_a_limit_beyond_what_is_measured(monkeypatch, inside):
     """Samples that are inside take each step."""

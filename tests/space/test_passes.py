@@ -6,6 +6,7 @@ from support.shapes import BALL, solid_scene, sums_of, tracing_of
 
 import fractals
 from fractals.backends.python import PythonBackend
+from fractals.cli.verbs import run_verb as main
 from fractals.space import light as lights
 from fractals.space import march
 from fractals.space.passes import places_at
@@ -136,6 +137,16 @@ def test_the_picture_before_the_lens_is_that_of_a_pinhole(tmp_path):
     assert np.abs(planes["G"] - planes["pinhole.G"]).max() > 0.05
     without = channels(tmp_path / "c.exr", scene.replace(relight=False))
     assert not any(name.startswith("pinhole") for name in without)
+
+
+def test_the_command_takes_relight(tmp_path):
+    exr = pytest.importorskip("OpenEXR")
+    for word, there in (("--relight", True), ("--no-relight", False)):
+        path = tmp_path / f"a{word}.exr"
+        words = ["--size", "8x6", "--samples", "1", "--cpu", "-o", str(path)]
+        assert main(["render", "--formula", "mandelbulb", word, *words]) == 0
+        with exr.File(str(path), separate_channels=True) as file:
+            assert ("sun.R" in file.channels()) == there
 
 
 @pytest.mark.parametrize("device", ["python", "simulator"])

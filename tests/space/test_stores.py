@@ -18,6 +18,7 @@ from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.files import HEADER
 from fractals.io.stores.store import checksum
 from fractals.space import plan, trace
+from fractals.space.store import SUMS
 from fractals.tools.pixels import read_pixels
 
 TABLE = {"formula": {"name": "mandelbulb"}, "light": {"bounces": 1}}
@@ -186,10 +187,12 @@ def test_light_of_an_older_program_is_shown_and_not_continued(tmp_path):
     fractals.compute_to(path, TABLE, **SMALL)
     drawn = fractals.recolor(path, device="cpu").pixels
     header = json.loads((path / HEADER).read_text("utf-8"))
-    assert header.pop("sums") == 2
+    assert header.pop("sums") == SUMS
     del header["checksum"]
     (path / HEADER).write_text(json.dumps({**header, "checksum": checksum(header)}))
-    with pytest.raises(OptionError, match="sums of version 1, and this program adds up version 2"):
+    with pytest.raises(
+        OptionError, match=f"sums of version 1, and this program adds up version {SUMS}"
+    ):
         fractals.compute_to(path, TABLE, **SMALL)
     assert np.array_equal(fractals.recolor(path, device="cpu").pixels, drawn)
 
