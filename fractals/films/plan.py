@@ -373,6 +373,7 @@ class FilmPlan:
 
 BANDS = 6  # of a strip; the forecast iterates some samples of each
 PIECES, ACROSS, DOWN = 8, 128, 16  # of a band: how many, and their samples
+PATIENCE = 1.0  # seconds after which no further piece of a band is iterated
 STRIP_COLORED = (
     70e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
 )
@@ -444,13 +445,15 @@ def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, flo
     heights = itertools.cycle((0, (rows - down) // 2, rows - down))
     tiles = [Tile(int(x), y, across, down) for x, y in zip(places, heights, strict=False)]
     seconds, added, call = 0.0, 0.0, call_seconds(drawing.source)
-    for tile in tiles:
+    for done, tile in enumerate(tiles, 1):
         begun = perf_counter()
         raw = drawing.source.iterate(tile)
         seconds += max(0.0, perf_counter() - begun - call)
         if refined:
             added += maker.refiner.added(drawing, tile, raw)
-    return seconds / (len(tiles) * across * down), added / len(tiles)
+        if seconds > PATIENCE:
+            break
+    return seconds / (done * across * down), added / done
 
 
 def make_frames(

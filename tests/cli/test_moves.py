@@ -171,6 +171,7 @@ OPTIONS = [
     "gamut",
     "hdr",
     "denoise",
+    "relight",
     "dither",
     "bounces",
     "samples",
