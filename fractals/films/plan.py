@@ -444,16 +444,16 @@ def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, flo
     places = np.linspace(0, columns - across, PIECES).astype(int)
     heights = itertools.cycle((0, (rows - down) // 2, rows - down))
     tiles = [Tile(int(x), y, across, down) for x, y in zip(places, heights, strict=False)]
-    seconds, added, call = 0.0, 0.0, call_seconds(drawing.source)
-    for done, tile in enumerate(tiles, 1):
+    spent, added, call = list[float](), 0.0, call_seconds(drawing.source)
+    for tile in tiles:
         begun = perf_counter()
         raw = drawing.source.iterate(tile)
-        seconds += max(0.0, perf_counter() - begun - call)
+        spent.append(max(0.0, perf_counter() - begun - call))
         if refined:
             added += maker.refiner.added(drawing, tile, raw)
-        if seconds > PATIENCE:
+        if sum(spent) > PATIENCE:
             break
-    return seconds / (done * across * down), added / done
+    return sum(spent) / (len(spent) * across * down), added / len(spent)
 
 
 def make_frames(
