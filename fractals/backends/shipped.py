@@ -186,6 +186,8 @@ def _opened(level: str, path: Path) -> Shipped | None:
             if file.read(len(MARK)) != MARK:
                 raise ValueError("it is damaged")
             places = json.loads(file.readline())
+            if not isinstance(places, dict):
+                raise ValueError("it is damaged")
             names = frozenset(place.partition("/")[0] for place in places)
             size = os.fstat(file.fileno()).st_size
             return Shipped(level, path, size, file.tell(), places, names)

@@ -175,6 +175,7 @@ DAMAGES = {
     "cut": lambda data: data[:-40],
     "empty": lambda data: b"",
     "the line": lambda data: data[:40] + b"\xff" + data[41:],
+    "no table": lambda data: data.replace(b"{", b"[[1]]\n{", 1),
     "another mark": lambda data: data.replace(b"code 1", b"code 0", 1),
     "another program": lambda data: data.replace(b"make_double", b"make_triple", 1),
 }
