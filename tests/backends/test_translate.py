@@ -199,6 +199,18 @@ def test_types_follow_numba():
     assert joined("double", LINES) is None
 
 
+def test_powers_of_whole_numbers_are_those_of_python():
+    """2**-30 was 0, so an exponential in float64 ended at e**86."""
+
+    def body(i0, j0, di, dj, out):
+        out[0] = 2**-3
+        out[1] = 2**3
+
+    first, second = lines_of(translated(body), "body")[-2:]
+    assert first.endswith("= 0.125;")
+    assert second.endswith("= 8.0;")
+
+
 def test_literals_keep_their_bits():
     assert literal(0.1, "float").text == "0.1f"
     assert literal(1e-30, "float").text == "1.e-30f"

@@ -467,7 +467,7 @@ class Writer:
             kind = "ulong"
         else:
             kind = self.arithmetic(a, b)
-        if sign == "/" and kind not in REALS:
+        if kind not in REALS and (sign == "/" or (sign == "**" and (b.number or 0) < 0)):
             kind = "double"
         if sign in BITWISE and kind in REALS:
             self.fail(f"'{sign}' of {a.type} and {b.type}")
