@@ -90,5 +90,6 @@ def _open(scene: Scene, options: RenderOptions) -> HitAdder:
     return HitAdder(with_enough(open_player(scene, options)))
 
 
-# How sums are kept where they are played: what workers play is told to them
+# Stores of this machine, which finds how many samples are enough; a cluster's workers are sent that
+# number.
 KIND = OF_STORES._replace(open=_open, resume=partial(resume, enough=with_enough))

@@ -29,10 +29,9 @@ MARK = "engine/facts.json"  # by which a folder is known as a site
 COLORS = "colors"  # the file of programs that color
 # What the page asks of a server, and the file that a site has in its place
 ASKED = re.compile(r"""(["'`(])/(client/|catalog\.json|thumbnail/)""")
-A_PROCESS = (
-    6  # files that a process makes, because its memory grows by some 80 MB a file (measured)
-)
-TOLD = 20  # files, after which a line is told
+# Files that a process makes, because its memory grows by some 80 MB a file (measured)
+A_PROCESS = 6
+BETWEEN_LINES = 20  # files made from one line of progress to the next
 START = "client/start.js", "client/site/start.js"
 
 
@@ -167,7 +166,7 @@ def _make_programs(
                     with lock:
                         done += 1
                         lost |= {name: problem} if problem else {}
-                    if done % TOLD == 0:
+                    if done % BETWEEN_LINES == 0:
                         on_message(f"{done} of {len(asked)} files of programs")
             except FractalsError as error:
                 failed.append(str(error))
