@@ -231,16 +231,6 @@ def program(
     return _programs.get(key, lambda: make(_store(maker, identity, text) if kept else None))
 
 
-def store_of(maker: str, *identity: Any) -> Store | None:
-    """Return the folder of a program; None where its code must not be kept.
-
-    `maker`: the module of the `make` of the program.
-    """
-    parts = _Parts()
-    store = _store(maker, identity, _text(identity, parts))
-    return None if parts.unknown else store
-
-
 def is_foreign(*identity: Any) -> bool:
     """Tell whether a function from elsewhere, or one of NumPy, is part of a program."""
     parts = _Parts()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fractals.backends import cpu, cuda, opencl, probe, python
-from fractals.backends.base import Backend, Limits
+from fractals.backends.base import Backend
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, DeviceLostError, OptionError, shown
 from fractals.threads import core_count
@@ -32,15 +32,6 @@ class Choice(NamedTuple):
 
     device: Device
     note: str = ""
-
-
-def limits_of(kind: str) -> Limits:
-    """Return the limits of a kind of device, without importing Numba.
-
-    >>> limits_of("cpu").shared_by_threads
-    True
-    """
-    return LIMITS[kind]
 
 
 def devices() -> list[Device]:
@@ -80,7 +71,7 @@ def choose(request: str = "auto") -> Choice:
     OptionError: the request is unknown.
     """
     if request == "cpu":
-        return Choice(probe.cpu())
+        return Choice(probe.drawing_cpu())
     if request == "python":
         return Choice(Device(kind="python", name="plain Python"))
     if request == "simulator":
@@ -122,7 +113,7 @@ def _choose_gpu(request: str) -> Choice:
     if request == "gpu":
         return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")
     note = f"the GPU is not used ({reason}), drawing on the CPU" if found else ""
-    return Choice(probe.cpu(), note)
+    return Choice(probe.drawing_cpu(), note)
 
 
 def _together(usable: Sequence[Device]) -> Device:
@@ -231,7 +222,7 @@ def _instead(request: str, error: DeviceError | DeviceLostError) -> tuple[Device
     """Return the device in place of one that can't be opened, and a note; or raise its error."""
     lost = isinstance(error, DeviceLostError)
     if request == "auto":
-        return probe.cpu(), f"{error.args[0] if lost else error}; drawing on the CPU"
+        return probe.drawing_cpu(), f"{error.args[0] if lost else error}; drawing on the CPU"
     if request == "gpu" and not lost:
         return _simulator(), f"{error}; drawing in the simulator"
     raise error
@@ -243,7 +234,6 @@ __all__ = [
     "Device",
     "choose",
     "devices",
-    "limits_of",
     "open_backend",
     "open_chosen",
     "open_one_core",

@@ -309,11 +309,12 @@ class Laid:
 class Program:
     """A program that is called with arrays, numbers and tuples of them.
 
-    `load`: returns the `MachineCode` of a layout, from the disk or compiled.
+    `load`: returns the `MachineCode` of a layout, from the disk or compiled. `store`: where it is
+    kept, a `fractals.backends.code_cache.Store`; None where it must not be kept.
     """
 
-    def __init__(self, load: Callable[[Layout], MachineCode]) -> None:
-        self._load = load
+    def __init__(self, load: Callable[[Layout], MachineCode], store: Any = None) -> None:
+        self._load, self.store = load, store
         self._codes: dict[Layout, MachineCode] = {}
         # By the keys of `flatten`: code, and what packs the cells
         self._calls: dict[tuple[Any, ...], tuple[MachineCode, Callable[..., bytes]]] = {}

@@ -75,8 +75,13 @@ class Device:
         return results * self.multiprocessors * self.clock
 
 
+def drawing_cpu() -> Device:
+    """Return the CPU, with the cores that this process may use: all that drawing asks of it."""
+    return Device(kind="cpu", name="", cores=core_count())
+
+
 def cpu() -> Device:
-    """Return the CPU, with the cores this process may use and its widest vectors."""
+    """Return the CPU, with the cores this process may use, its name and its widest vectors."""
     return Device(
         kind="cpu",
         name=_cpu_name(),

@@ -64,7 +64,7 @@ def requested_scene(
     where they were not given, override the table `defaults`. `lost` receives, and stderr shows,
     what has no equivalent in a scene. `fits`: density and offset are fitted to a new coloring.
     """
-    from fractals.io.load import load_scene
+    from fractals.io.load import scene_of
 
     lost = [] if lost is None else lost
     given = {key: value for key, value in options.items() if value is not None}
@@ -76,7 +76,7 @@ def requested_scene(
         raise OptionError("'-' is given twice: stdin holds one scene")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
-    scene = load_scene(*own, *read, lost=lost, **shared.reading())
+    scene = scene_of([*own, *read], lost, **shared.reading())
     changes = scene_changes(scene, given, lost) if given else {}
     tell_lost(lost)
     if not (changes or given.get("fit")):

@@ -299,16 +299,21 @@ scene_arguments = together(
 
 def formulas() -> tuple[Path, ...]:
     """Return the folders with files that files name: of --formulas, then of the defaults."""
+    context = click.get_current_context(silent=True)
+    given = context.meta.get(FORMULAS, ()) if context else ()
+    own = read(path()).get("formulas", ())
+    return _checked_folders(given, own) if given or own else ()
+
+
+def _checked_folders(given: tuple[str, ...], own: list[str]) -> tuple[Path, ...]:
+    """Return folders that are given, and those of the file of defaults, if all are folders."""
     from fractals.io.beside import folders_of
 
-    context = click.get_current_context(silent=True)
-    given = folders_of(context.meta.get(FORMULAS, ())) if context else ()
-    file = path()
+    file, found = path(), folders_of(given)
     try:
-        own = folders_of(tuple(_from(file, each) for each in read(file).get("formulas", ())))
+        return (*found, *folders_of(tuple(_from(file, each) for each in own)))
     except OptionError as error:
         raise SceneError(f"{shown(file)}: {error}") from None
-    return (*given, *own)
 
 
 def lossy() -> bool:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from time import monotonic
 from typing import Any, NamedTuple
 
+from fractals.backends.probe import cpu
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, packing, protocol
 from fractals.explorer.frames import FrameHistory, in_colors
@@ -198,7 +199,7 @@ class Session:
             "welcome",
             v=VERSION,
             version=__version__,
-            device=self.engine.choice.device.name,
+            device=self.engine.choice.device.name or cpu().name,
             title=self.first.title,
             gallery=bool(self.options.gallery),
             read_only=self.options.read_only,

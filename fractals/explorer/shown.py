@@ -20,7 +20,7 @@ from fractals.rendering.iteration import Direct, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan
 from fractals.rendering.probing import Pairs
-from fractals.rendering.shading import Painter, constants_of
+from fractals.rendering.shading import constants_of, make_painter
 from fractals.scene.credits import SAID
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
@@ -433,7 +433,8 @@ class MovedView(ShownView):
         single, source, like = self.single, self.single.source, self._like()
         assert isinstance(source, Direct)
         plan = self._plan(toned_alone(self.scene))
-        painter, threads = Painter(single.backend, plan, np.uint8), max(1, single.backend.threads)
+        painter = make_painter(single.backend, plan, np.uint8)
+        threads = max(1, single.backend.threads)
         known = self.known if self.known and self.known.like == like else None
         picture = MovedPicture(plan, known, self.focus, self.rate * threads / MOVED_RATE)
         seconds = 0.0

@@ -49,7 +49,7 @@ from fractals.rendering.probing import Pairs
 from fractals.rendering.raw_numbers import EscapeData, escape_data
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.sampling import indices
-from fractals.rendering.shading import Painter
+from fractals.rendering.shading import make_painter
 from fractals.scene.credits import SAID
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
@@ -127,7 +127,7 @@ class ViewValues:
         self.drawing, self.scene = drawing, plan.scene
         self.color, self.resolved = plan.scene.color, plan.layers
         self.settled = False  # whether the coarse picture has set c0
-        self.painter = Painter(drawing.backend, plan, np.uint8, encode=spaces.encoding())
+        self.painter = make_painter(drawing.backend, plan, np.uint8, encode=spaces.encoding())
         self.layers = [
             LayerValues(layer, self.painter.value_program(layer)) for layer in plan.layers.drawn
         ]
@@ -378,7 +378,7 @@ class ClientView(MovedView):
     def _iterating(self, plan: Plan) -> Drawing:
         """Return a drawing that iterates samples and colors them as a plan says."""
         backend = self.drawing.backend
-        painter = Painter(backend, plan, plan.scene.image.dtype)
+        painter = make_painter(backend, plan, plan.scene.image.dtype)
         # The source's own plan has the colors of the view that it was opened for.
         return Drawing(plan, backend, self.drawing.source, painter)
 
@@ -398,7 +398,7 @@ class ClientView(MovedView):
         if not (self.shader or plan.layers.whole or self.moved):
             # The plan of the samples may have old colors.
             plan = self._plan(toned_alone(self.scene))
-            painter = Painter(backend, plan, np.uint8)
+            painter = make_painter(backend, plan, np.uint8)
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
             window = tile.window()

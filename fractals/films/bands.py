@@ -40,7 +40,7 @@ from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
 from fractals.rendering.probing import Pairs
-from fractals.rendering.shading import Painter
+from fractals.rendering.shading import Painter, make_painter
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, decimals, log2
@@ -578,7 +578,7 @@ class BandMaker:
         plan = self._plan(0, 0)
         identity = np.arange(2**16, dtype=np.uint16)
         own = replace(plan, view=view, supersampling=side)
-        return Painter(self.backend, own, np.dtype(np.uint16), None, identity)
+        return make_painter(self.backend, own, np.dtype(np.uint16), None, identity)
 
 
 def _table_of(plan: Plan) -> tuple[Any, ...]:

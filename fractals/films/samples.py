@@ -23,10 +23,11 @@ from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions
 from fractals.kernels.strip import EMPTY, TOP, make_number_body
 from fractals.rendering.drawing import Drawing
+from fractals.rendering.layered import place_samples, rank_table
 from fractals.rendering.plan import Plan
 from fractals.rendering.probing import Pairs
 from fractals.rendering.sampling import Samples
-from fractals.rendering.shading import Fill, Painter, Values, place_samples, rank_table
+from fractals.rendering.shading import Fill, Painter, Values
 from fractals.scene.geometry import Layers, ResolvedLayer
 
 # Numbers and directions of samples, in two bytes each: what a strip of values holds.

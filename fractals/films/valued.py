@@ -26,6 +26,7 @@ from fractals.films.samples import FrameTile, PackedSamples, Sampler, block_of, 
 from fractals.films.strip import Key, SampleLayout, Strip
 from fractals.films.texel_files import HOST, TexelFiles
 from fractals.kernels.strip import CHANNELS, SPARE
+from fractals.rendering.layered import LayeredPainter
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Fill, Painter
@@ -384,8 +385,8 @@ class ValuedGather(FrameMaker):
         plan = self.bands.plane(scene)
         values = partial(self._values_in_sight, moment, plan.layers)
         identity = np.arange(2**16, dtype=np.uint16)
-        single = Painter(
-            self._painting, plan, np.dtype(np.uint16), values, identity, self.sampler.placing
+        single = LayeredPainter(
+            self._painting, plan, np.dtype(np.uint16), identity, values, self.sampler.placing
         )
         painters = [copy.copy(single) for _ in range(self.strip.layout.finer + 1)]
         for k, painter in enumerate(painters):

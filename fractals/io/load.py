@@ -17,7 +17,7 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.palettes import find_palette
-from fractals.io.tables import is_json, read_table, split_source
+from fractals.io.tables import gallery_table, is_json, read_table, split_source
 from fractals.scene.credits import claims_another
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
@@ -331,33 +331,61 @@ def load_scene(
             )
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]
-    merged: dict[str, Any] = {}
-    signed: Mapping[str, Any] = {}  # the last source that names an author
-    more = folders_of(formulas)
-    for source in sources:
-        place, name = HERE, ""
-        if isinstance(source, str | Path):
-            folder = Path() if is_json(source) else split_source(str(source))[0].parent
-            place = Place(folder, True, more)
-            name = "" if is_json(source) else f"{shown(source, PATH_SHOWN)}: "
-            source = read_table(source, lost, more, lossy)
-        if isinstance(source, Scene):
-            table: Mapping[str, Any] = source.to_values()
-        else:
-            table = embed_files(source, place, lost, name)
-        signed = table if table.get("author") else signed
-        merged = merge(merged, table)
+    merged, signed = _merged(sources, lost, folders_of(formulas), lossy)
     for key, value in keys.items():
         own = _from_file(value) if key == "formula" else value
         merged = merge(merged, embed_files(nest(key, own), HERE, lost))
-    if "author" not in keys and claims_another(signed, merged):
-        merged["author"] = ""
-    named = (s for s in sources if isinstance(s, str | Path) and not is_json(s))
-    scene = validate(merged, *named)
+    scene = _validated(merged, None if "author" in keys else signed, sources)
     if "supersampling" in keys and "quality" not in keys and scene.in_samples() is not scene:
         # The word is that of a source; `replace` has the same rule
         return scene.replace(supersampling=scene.image.supersampling)
     return scene
+
+
+def scene_of(
+    sources: Sequence[Source], lost: list[str], formulas: Sequence[Path], lossy: bool
+) -> Scene:
+    """Return the scene of sources, as `load_scene` does without keywords."""
+    return _validated(*_merged(sources, lost, formulas, lossy), sources)
+
+
+def _merged(
+    sources: Sequence[Source], lost: list[str] | None, folders: Sequence[Path], lossy: bool
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Return the table that sources describe, and that of the last one that names an author."""
+    merged: dict[str, Any] = {}
+    signed: Mapping[str, Any] = {}
+    for source in sources:
+        table = _table_of(source, lost, folders, lossy)
+        signed = table if table.get("author") else signed
+        merged = merge(merged, table)
+    return merged, signed
+
+
+def _table_of(
+    source: Source, lost: list[str] | None, folders: Sequence[Path], lossy: bool
+) -> Mapping[str, Any]:
+    """Return the table of a source, with what it names in files as values."""
+    if isinstance(source, Scene):
+        return source.to_values()
+    if isinstance(source, Mapping):
+        return embed_files(source, HERE, lost)
+    if (table := gallery_table(source)) is not None:
+        return table  # it names no files
+    folder, name = Path(), ""
+    if not is_json(source):
+        folder, name = split_source(str(source))[0].parent, f"{shown(source, PATH_SHOWN)}: "
+    table = read_table(source, lost, folders, lossy)
+    return embed_files(table, Place(folder, True, tuple(folders)), lost, name)
+
+
+def _validated(
+    merged: dict[str, Any], signed: Mapping[str, Any] | None, sources: Sequence[Source]
+) -> Scene:
+    """Return the scene of a table; the gallery's author stays with the picture of `signed`."""
+    if signed is not None and claims_another(signed, merged):
+        merged["author"] = ""
+    return validate(merged, *(s for s in sources if isinstance(s, str | Path) and not is_json(s)))
 
 
 def _from_file(formula: Any) -> Any:

@@ -40,6 +40,15 @@ def is_json(source: str | Path) -> bool:
     return isinstance(source, str) and source.lstrip().startswith("{")
 
 
+def gallery_table(source: str | Path) -> dict[str, Any] | None:
+    """Return the table of a scene of the gallery; None where a source names none."""
+    if isinstance(source, Path) or not (
+        source.startswith(GALLERY) or catalog.has("gallery", source)
+    ):
+        return None
+    return catalog.read("gallery", source.removeprefix(GALLERY))
+
+
 def read_table(
     source: str | Path,
     lost: list[str] | None = None,
@@ -70,9 +79,9 @@ def read_any(
     name = str(source)
     if is_json(source):
         return parsed("the JSON of a scene", lambda: parse_json(name))
+    if (table := gallery_table(source)) is not None:
+        return table
     if isinstance(source, str):
-        if name.startswith(GALLERY) or catalog.has("gallery", name):
-            return catalog.read("gallery", name.removeprefix(GALLERY))
         path, _ = split_source(name)
         if not (path.suffix or os.path.exists(path)):
             known = catalog.has("solid", name)

@@ -43,7 +43,7 @@ from fractals.rendering.plan import (
 from fractals.rendering.preview import Canvas, Onlooker
 from fractals.rendering.probing import LIMIT_SIZE, Pairs
 from fractals.rendering.sampling import Index, Room
-from fractals.rendering.shading import Fill, Painter
+from fractals.rendering.shading import Fill, Painter, make_painter
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
@@ -219,7 +219,7 @@ def _open_plan(
         options.on_message(note)
     if plan.layers.note:
         options.on_message(plan.layers.note)
-    if iterates and (note := noise_note(plan)):
+    if iterates and plan.noise and (note := noise_note(plan)):
         options.on_message(note)
     if (plan.deep or plan.doubled) and (missing := missing_digits(plan)):
         options.on_message(digits_note(missing, "this width"))
@@ -285,7 +285,7 @@ def open_drawing(
             stages.lap("reference")
     painter = None
     if plan.colors or stored is not None:
-        painter = Painter(backend, plan, plan.scene.image.dtype, values)
+        painter = make_painter(backend, plan, plan.scene.image.dtype, values)
     drawing = Drawing(plan, backend, source, painter, stages, room=Room(options.on_message))
     with compilation_explained(plan):
         first(drawing)
@@ -421,9 +421,10 @@ def _spent_by(source: SampleSource, spent: dict[str, float]) -> dict[str, float]
 def _draw_jittered(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
     """Draw a tile as `_draw_tile` does, of samples at random places of their cells."""
     from fractals.rendering.antialiasing import Antialiasing
+    from fractals.rendering.layered import LayeredPainter
 
     source, painter, backend = drawing.source, drawing.painter, drawing.backend
-    assert painter, "the drawing keeps raw numbers only"
+    assert isinstance(painter, LayeredPainter)
     clock, last = backend.clock(), source.max_iterations
     tallies: list[tuple[Any, NDArray[np.int32]]] = []
     samples = 0

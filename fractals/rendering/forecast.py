@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fractals.backends.devices import limits_of
+from fractals.backends.devices import LIMITS
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
 
@@ -26,20 +26,20 @@ ENCODED = 1e8  # pixels a second that a thread compresses for a PNG (Zen 5, gall
 
 def direct_seconds(device: str, steps: float, samples: int) -> float:
     """Return the seconds that one thread takes for direct iteration and coloring."""
-    limits = limits_of(device)
+    limits = LIMITS[device]
     return steps / limits.steps_per_second + samples / limits.samples_per_second
 
 
 def deep_seconds(device: str, samples: int) -> float:
     """Return the seconds that one thread takes for perturbation and coloring."""
-    limits = limits_of(device)
+    limits = LIMITS[device]
     return samples * (limits.seconds_per_deep_sample + 1 / limits.samples_per_second)
 
 
 def statistics_seconds(device: str, steps: float, extended: bool) -> float:
     """Return the seconds that one thread takes for perturbed steps, none of them skipped."""
     cost = FLOATEXP_STEP_COST if extended else PERTURBED_STEP_COST
-    return steps * cost / limits_of(device).steps_per_second
+    return steps * cost / LIMITS[device].steps_per_second
 
 
 def statistics_cost(planes: int) -> float:

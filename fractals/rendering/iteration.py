@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
-from fractals.backends.devices import limits_of, open_one_core
+from fractals.backends.devices import LIMITS, open_one_core
 from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -315,7 +315,7 @@ class Direct(GridMethod):
                 return
         cpu = open_one_core(self.plan.number)
         # With the program that pictures of the CPU have
-        steps = limits_of("cpu").steps_per_check
+        steps = LIMITS["cpu"].steps_per_check
         other = type(self)(cpu, replace(self.plan, steps_per_check=steps))
         self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
         self.probing = other.probing

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.devices import LIMITS, limits_of
+from fractals.backends.devices import LIMITS
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.load import Source
@@ -90,7 +90,7 @@ def make_tiles(
     """
     width, height = scene.image.size
     n = scene.image.supersampling
-    limits = limits_of(device)
+    limits = LIMITS[device]
     samples = min(
         limits.samples_per_tile,
         max(limits.min_samples_per_tile, limits.steps_per_tile // max_iterations),
@@ -318,7 +318,9 @@ class Plan:
             kept += width * height * BYTES_OF_GLOW
         tile = max(tile.width * tile.height for tile in self.tiles)
         kept += (self.threads + 1) * BYTES_A_THREAD + BYTES_A_TILE * len(self.tiles)
-        blended = BYTES_A_GROUP * self.layers.nesting + BYTES_A_MASK * bool(self.layers.masks)
+        blended = 0
+        if self.layers.groups:  # a layer with a mask is in one
+            blended = BYTES_A_GROUP * self.layers.nesting + BYTES_A_MASK * bool(self.layers.masks)
         return kept + self.threads * tile * n2 * (a_sample + blended) + self.orbit_memory
 
     @property
@@ -558,7 +560,7 @@ def make_plan(
         depth=depth,
         antialias=scene.image.antialias,
         interior_shortcuts=interior_shortcuts,
-        steps_per_check=limits_of(device).steps_per_check,
+        steps_per_check=LIMITS[device].steps_per_check,
         check_every_step=_can_return(scene, formula),
         tiles=tiles,
         band=band,

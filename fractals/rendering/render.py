@@ -355,6 +355,8 @@ def draw_scene_to(
         remove_rest(Path(path), scene)
     if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":
         tell_of_page(scene, options)
+    if options.preview is False and not file_options.keep:  # nothing looks at the picture
+        return family.render_to(path, scene, options, overwrite, cluster)
     with watching(scene, options, file_options.keep) as watched:
         return family.render_to(path, scene, watched, overwrite, cluster)
 

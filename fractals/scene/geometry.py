@@ -195,6 +195,15 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
         name = formula.coloring or coloring.converging
         other: Coloring = catalog.load("coloring", name)().choose({})
         return other
+    wrong = coloring.ends == ("escaping" if converges else "converging")
+    if wrong or coloring.derivative or coloring.memoryless or coloring.powers:
+        _check_meaning(coloring, formula, julia)
+    return coloring
+
+
+def _check_meaning(coloring: Coloring, formula: Formula, julia: bool) -> None:
+    """Raise an `OptionError` for a coloring that has no meaning for orbits of a formula."""
+    converges = formula.tolerance > 0
     if coloring.ends == ("escaping" if converges else "converging"):
         ends = "converge" if converges else "escape"
         others = "speed, root or count" if converges else "smooth or count"
@@ -220,7 +229,6 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
             f"the coloring '{coloring.name}' is for the sets of z**d + c (mandelbrot, multibrot), "
             f"not for {what}: choose another, such as multiplier"
         )
-    return coloring
 
 
 def make_layers(scene: Scene) -> Layers:

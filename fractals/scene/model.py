@@ -86,7 +86,6 @@ def _limit(given: Any) -> Any:
 RARE_TABLES = ("scatter", "display", "relief", "camera", "light", "develop")
 
 
-POINT_SET = re.compile(r"(?:^|;)\s*[xy]\s*=(?!=)", re.ASCII)  # statements that set x or y
 STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
 
 
@@ -144,19 +143,6 @@ class FormulaName(Table):
 def expression_name(text: str) -> str:
     """Return which formula reads a user's own text: statements give a solid its next point."""
     return "solid_expression" if STATEMENT.match(text) else "expression"
-
-
-def taken_for(formula: Any) -> str:
-    """Return a line about statements that could be those of a solid or of a program, or ""."""
-    if getattr(formula, "name", "") != "solid_expression":
-        return ""
-    step = (getattr(formula, "model_extra", None) or {}).get("step", "")
-    if not isinstance(step, str) or not step or POINT_SET.search(step):
-        return ""
-    return (
-        "formula: statements that set neither x nor y were taken for those of a solid; "
-        "'program,step=...' takes them for a program of z in the plane"
-    )
 
 
 def _text_of_formula(given: str) -> dict[str, str]:
@@ -372,7 +358,7 @@ class Scene(Table):
         def __init__(self, **tables: Unpack[SceneTables]) -> None: ...
 
     def _fill(self, given: Mapping[str, Any]) -> None:
-        super()._fill(exposed_as_before(given))
+        super()._fill(exposed_as_before(given) if "light" in given else given)
         vars(self)["view"] = self.view.fitted(self.image.size)
 
     if not TYPE_CHECKING:  # checkers know which attributes there are

@@ -280,9 +280,9 @@ class Develop(Table):
         return self.usual(family) != PLAIN or any((self.bloom, self.vignette, self.grain))
 
 
-def exposed_as_before(table: Any) -> Any:
-    """Return a scene's table with the exposure of a solid where it belongs, out of [light]."""
-    light = table.get("light") if isinstance(table, Mapping) else None
+def exposed_as_before(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a table with [light] that has the exposure of a solid where it belongs."""
+    light = table["light"]
     if not isinstance(light, Mapping) or "exposure" not in light:
         return table
     own, rest = table.get("develop", {}), dict(light)

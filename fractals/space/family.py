@@ -1,6 +1,7 @@
 """Solids: rays walk to a surface in space, and paths of light are traced from there."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ FIRST_SECONDS = 1 / 30
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 ROWS = 64  # of the image, that are traced in a step
 MOST_BYTES = 2**31  # of the sums
+POINT_SET = re.compile(r"(?:^|;)\s*[xy]\s*=(?!=)", re.ASCII)  # statements that set x or y
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,17 @@ class Solids(Family):
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         return self.expose([scene], options)
+
+    def taken_for(self, scene: Scene) -> str:
+        """Return a line about statements that could be those of a program, or an empty text."""
+        step = (getattr(scene.formula, "model_extra", None) or {}).get("step", "")
+        own = scene.formula.name == "solid_expression" and isinstance(step, str)
+        if not own or not step or POINT_SET.search(step):
+            return ""
+        return (
+            "formula: statements that set neither x nor y were taken for those of a solid; "
+            "'program,step=...' takes them for a program of z in the plane"
+        )
 
     def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Seen:
         """Return what some frames of a film see together, so that haze and colors do not jump."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fractals import catalog
 from fractals.backends.devices import choose
-from fractals.backends.probe import Device
+from fractals.backends.probe import Device, cpu
 from fractals.errors import OptionError, shown
 from fractals.io.load import load_scene
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan, plane_sink, run
@@ -362,7 +362,7 @@ class _Lane:
         compiling = self.first["compile"] or max(0.0, self.first["total"] - total.median)
         return DeviceTimes(
             device=self.name,
-            name=self.device.name,
+            name=self.device.name or cpu().name,
             threads=max(1, self.drawing.backend.threads) if self.drawing else 1,
             first_compile=compiling,
             stages=stages,

@@ -15,7 +15,7 @@ from support.scenes import each_compiled, label, scene, slow_but
 from fractals.backends.cpu import fast
 from fractals.backends.cpu.programs import direct_sizes, list_rows, program_of
 from fractals.backends.cpu.simd.pack import FEW_REGISTERS
-from fractals.backends.devices import limits_of
+from fractals.backends.devices import LIMITS
 from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering import plan, sampling
@@ -41,7 +41,7 @@ class Both:
                 julia=drawn.julia is not None,
                 derivative=derivative,
                 interior_shortcuts=interior_shortcuts,
-                steps_per_check=limits_of(device).steps_per_check,
+                steps_per_check=LIMITS[device].steps_per_check,
                 check_every_step=check_every_step,
             )
             for device in ("simulator", "cpu")

@@ -15,7 +15,7 @@ import fractals
 from fractals import catalog
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cuda.backend import CudaBackend
-from fractals.backends.devices import choose, limits_of, open_backend
+from fractals.backends.devices import LIMITS, choose, open_backend
 from fractals.color import palette
 from fractals.kernels import escape, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, SampleGrid
@@ -23,7 +23,7 @@ from fractals.rendering import plan, render, sampling
 from fractals.rendering.plan import make_plan
 
 POISON = -7
-BLOCKS = tuple(limits_of(device).steps_per_check for device in ("cuda", "cpu"))
+BLOCKS = tuple(LIMITS[device].steps_per_check for device in ("cuda", "cpu"))
 BLOCK = BLOCKS[0]
 TRANSFERS = ("linear", "sqrt", "cbrt", "log", "atan")
 CYCLIC = "lagoon"

@@ -25,7 +25,7 @@ import fractals
 from fractals import catalog
 from fractals.backends import cache_folder, code_cache, numba_private
 from fractals.backends.cuda.kernel import CardProgram
-from fractals.backends.devices import choose, limits_of, open_backend
+from fractals.backends.devices import LIMITS, choose, open_backend
 from fractals.color import palette
 from fractals.formulas.powers import mandelbrot
 from fractals.lessons import machine
@@ -365,7 +365,7 @@ def test_every_capability_is_served(name, capability):
     )
 
 
-STEPS_PER_CHECK = limits_of("cuda").steps_per_check
+STEPS_PER_CHECK = LIMITS["cuda"].steps_per_check
 
 
 def cost_of(name, capability, length=STEPS_PER_CHECK):

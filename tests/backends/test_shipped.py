@@ -104,7 +104,7 @@ def ship(file, *makes):
     environment = shipped.environment_of("x86-64-v3")
     target = machine_code.target_text(*environment.values(), environment)
     for make in makes:
-        store = code_cache.store_of("fractals.backends.cpu.programs", "cpu", "float64", make)
+        store = program_of(make, "float64").store
         key = f"{LAYOUT} for {target}"
         kinds = {"loop": False, "checked": False, "packed": False, "long": False}
         data = programs._compiled((make, "float64", (), LAYOUT), kinds)
@@ -166,7 +166,8 @@ def test_a_loop_of_the_package_counts_as_stored(installed, monkeypatch):
     shipped.shipped.cache_clear()
     assert programs.is_stored(make_double, "float64", ())
     assert not programs.is_stored(make_half, "float64", ())
-    monkeypatch.setattr(code_cache, "store_of", lambda *_: None)
+    code_cache.forget_programs()
+    monkeypatch.setattr(code_cache, "_store", lambda *_: None)
     assert not programs.is_stored(make_double, "float64", ())
 
 

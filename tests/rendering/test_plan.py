@@ -16,7 +16,7 @@ from support.deadline import deadline
 from support.scenes import scene
 
 import fractals
-from fractals.backends.devices import limits_of
+from fractals.backends.devices import LIMITS
 from fractals.errors import OptionError
 from fractals.io.png import strip_rows
 from fractals.rendering import plan, precision, sampling
@@ -57,7 +57,7 @@ def test_tiles_cover_each_pixel_once(width, height, n, max_iterations, device, d
     assert (covered[:height, :width] == 1).all()
     assert not covered[:, width:].any()
     if device in ("cpu", "python"):
-        assert max(samples) <= max(limits_of(device).samples_per_tile, n * n)
+        assert max(samples) <= max(LIMITS[device].samples_per_tile, n * n)
 
 
 decimals = st.decimals(-2, 2, allow_nan=False, allow_infinity=False, places=9).map(str)

@@ -59,7 +59,7 @@ def program_of(
                 raise found
             return found
 
-        return Program(load)
+        return Program(load, store)
 
     return code_cache.program(made, *identity)
 
@@ -100,7 +100,7 @@ def _stored(data: bytes) -> MachineCode | Uncompilable:
 
 def is_stored(make_body: str, number: str, options: tuple[Any, ...]) -> bool:
     """Tell whether there is machine code of a program in a file, for any layout."""
-    store = code_cache.store_of(__name__, "cpu", number, make_body, *options)
+    store = program_of(make_body, number, options).store
     if store is None or store.holds_any():
         return store is not None
     from fractals.backends.shipped import shipped

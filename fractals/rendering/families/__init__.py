@@ -21,7 +21,7 @@ from fractals.io.facts import PictureFacts
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.scene.model import QUALITIES, Scene, taken_for
+from fractals.scene.model import QUALITIES, Scene
 from fractals.scene.space import OF_SOLIDS
 from fractals.threads import add
 
@@ -141,6 +141,10 @@ class Family(ABC):
     def program(self, scene: Scene) -> str:
         """Return what a compiled program of a scene is for, in a few words."""
         return scene.make_any_formula().name
+
+    def taken_for(self, scene: Scene) -> str:
+        """Return a line about a formula's text that may mean another one, or an empty text."""
+        return ""
 
     def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
         """Return what all frames of a film share, from scenes of some of its times.
@@ -353,7 +357,7 @@ def unused(scene: Scene) -> str:
     It names keys that the scene's family does not read, and tells what a text was taken for.
     """
     given = OWN_TABLES.keys() & scene.model_fields_set
-    lines = _unused_tables(scene) if given else "", taken_for(scene.formula)
+    lines = _unused_tables(scene) if given else "", family_of(scene).taken_for(scene)
     return "; ".join(filter(None, lines))
 
 
