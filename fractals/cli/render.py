@@ -259,7 +259,8 @@ def draw_or_plan(
     from fractals.rendering.families import family_of, unused
     from fractals.rendering.render import draw_scene_to
 
-    layered = Path(output).suffix.lower() in family_of(scene).layered
+    family = family_of(scene)
+    layered = Path(output).suffix.lower() in family.layered
     file_format = "" if layered else format_of(output)
     streams = file_format == "PNG" and not scene.develop.whole
     keeps: Keeps = "bands" if streams else "pixels"
@@ -276,7 +277,7 @@ def draw_or_plan(
         explain_plan(plan_table(scene, how, keeps))
     after = "the programs of the page" if file_format == "HTML" else ""
     pixels = math.prod(scene.image.size)
-    with ProgressLine(pixels, program_of(scene), after=after) as progress:
+    with ProgressLine(pixels, family.program(scene), after=after) as progress:
         if how["preview"] is TERMINAL:
             from fractals.cli.preview import terminal_preview
 

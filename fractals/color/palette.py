@@ -239,10 +239,6 @@ class Palette:
         Where colors mix beyond what the gamut can show, values leave 0 to 1 a little; in OKLCH,
         where they would leave it far, chroma gives way instead. In sRGB they mix within sRGB.
         """
-        return in_gamut(self._linear(at, gamut), gamut)
-
-    def _linear(self, at: Floats, gamut: str) -> Floats:
-        """Return the same in linear sRGB."""
         places = np.array([place for place, _ in self.stops])
         colors = np.array([parse_color(text) for _, text in self.stops])
         if self.space != "srgb":
@@ -261,11 +257,11 @@ class Palette:
         blend = _smooth if self.blend == "smooth" else np.interp
         mixed = np.stack([blend(at, places, channel) for channel in colors.T], axis=1)
         if self.space == "srgb":
-            return linear_from_srgb(mixed)
+            return in_gamut(linear_from_srgb(mixed), gamut)
         if self.space == "oklch":
             mixed[:, 2] = _hues(at, places, colors)
-            return linear_from_oklch(mixed, gamut)
-        return linear_from_oklab(mixed)
+            return in_gamut(linear_from_oklch(mixed, gamut), gamut)
+        return in_gamut(linear_from_oklab(mixed), gamut)
 
 
 def _between(at: Floats, places: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:

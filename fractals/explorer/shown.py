@@ -4,6 +4,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -454,7 +455,8 @@ class MovedView(ShownView):
                 Tile(0, y, len(columns), min(height, len(rows) - y))
                 for y in range(0, len(rows), height)
             ]
-            for spent in self.engine.batches(self, here, strips, Sink(here.room.in_parts(take))):
+            sink = Sink(partial(here.room.take, take))
+            for spent in self.engine.batches(self, here, strips, sink):
                 seconds += spent
                 if spent > STEP_SECONDS:
                     yield None

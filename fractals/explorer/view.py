@@ -8,6 +8,7 @@ this one what serves both.
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -417,7 +418,7 @@ class ClientView(MovedView):
                 use(coarse_samples(coarse, tile, step), ())
             return {}
 
-        threads, sink = max(1, backend.threads), Sink(coarse.room.in_parts(take))
+        threads, sink = max(1, backend.threads), Sink(partial(coarse.room.take, take))
         rate, rows, y = self.rate, 0, 0
         seconds = lasted = 0.0
         while y < down:
@@ -477,7 +478,7 @@ class ClientView(MovedView):
             return {}
 
         side = SIDES[0] if self.raw else tile_side(self.rate, 1)
-        yield from self.draw_tiles(single, Sink(single.room.in_parts(take)), side)
+        yield from self.draw_tiles(single, Sink(partial(single.room.take, take)), side)
         if planes:
             self.raw = escape_data(single, planes, at_one_sample(single.plan.scene))
         self.send_drawn("values", monotonic() - begun)

@@ -500,7 +500,7 @@ class BandMaker:
             return {}
 
         with compilation_explained(plan), np.errstate(over="ignore", invalid="ignore"):
-            run(drawing, tiles, Sink(drawing.room.in_parts(iterate)))
+            run(drawing, tiles, Sink(partial(drawing.room.take, iterate)))
 
     def plane(self, scene: Scene) -> Plan:
         """Return a plan that colors samples of a frame with the colors of a scene.

@@ -72,7 +72,6 @@ class Antialiasing:
 
     def _colors(self, i: Index, j: Index, shape: tuple[int, int], lap: Lap) -> Any:
         raw = self.numbers(i, j, shape)
-        lap("iterate")
         places = self.painter.places(i, j)
         colors = self.painter.colors(shape, raw, self.max_iterations, self.count_offset, places)
         lap("color")

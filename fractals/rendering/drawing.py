@@ -175,33 +175,14 @@ class Drawing:
 
 
 def open_plan(
-    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels"
+    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", iterates: bool = True
 ) -> tuple[Plan, Backend]:
     """Return the plan of a scene for the device asked for, and the device's backend.
 
     `keeps` is what stays in memory, as of `make_plan`. Colorings of the whole picture (histogram,
-    rank) keep all raw numbers. A picture that does not fit into memory, or takes too long, is
-    refused at once, because Numba is imported later.
+    rank) keep all raw numbers, unless these are there and nothing `iterates`. A picture that does
+    not fit into memory, or takes too long, is refused at once, because Numba is imported later.
     """
-    return _open_plan(scene, options, keeps, iterates=True)
-
-
-def open_recoloring(
-    scene: Scene,
-    raw: EscapePlanes,
-    options: RenderOptions,
-    keeps: Keeps = "pixels",
-    stages: Stages | None = None,
-) -> Drawing:
-    """Return a drawing that colors raw numbers; see `open_plan` and `open_drawing`."""
-    stages = stages or Stages()
-    plan, backend = _open_plan(scene, options, keeps, iterates=False)
-    return open_drawing(plan, backend, options, stored=raw, stages=stages)
-
-
-def _open_plan(
-    scene: Scene, options: RenderOptions, keeps: Keeps, iterates: bool
-) -> tuple[Plan, Backend]:
     choice = choose(options.device)
     plan = _plan_for(choice.device, scene, options, keeps, iterates)
     if plan.deep and not options.force:
@@ -224,6 +205,19 @@ def _open_plan(
     if (plan.deep or plan.doubled) and (missing := missing_digits(plan)):
         options.on_message(digits_note(missing, "this width"))
     return plan, backend
+
+
+def open_recoloring(
+    scene: Scene,
+    raw: EscapePlanes,
+    options: RenderOptions,
+    keeps: Keeps = "pixels",
+    stages: Stages | None = None,
+) -> Drawing:
+    """Return a drawing that colors raw numbers; see `open_plan` and `open_drawing`."""
+    stages = stages or Stages()
+    plan, backend = open_plan(scene, options, keeps, iterates=False)
+    return open_drawing(plan, backend, options, stored=raw, stages=stages)
 
 
 def _plan_for(
@@ -351,7 +345,7 @@ def whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[
         source.iterate_for(tile, use, stop)
         return clock.end("color")
 
-    run(drawing, plan.tiles, Sink(drawing.room.in_parts(look)))
+    run(drawing, plan.tiles, Sink(partial(drawing.room.take, look)))
     return whole
 
 
@@ -388,7 +382,7 @@ def draw_tile_to(
     ``parts(tile, rgb)`` returns parts of a tile's pixels on the device, and the arrays to which
     they go. It is called for parts of the tile where a GPU lacks the memory for all of it.
     """
-    return drawing.room.in_parts(partial(_draw_tile, drawing, parts))(tile, stop)
+    return drawing.room.take(partial(_draw_tile, drawing, parts), tile, stop)
 
 
 def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
@@ -401,21 +395,14 @@ def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[s
     def use(raw: EscapeTile, flags: Pairs) -> None:
         found = backend.tally(raw.count, source.max_iterations)
         counted[:] = np.empty(found.shape, np.int32), math.prod(raw.count.shape)
-        clock.lap("iterate")
+        clock.lap(source.stage)
         rgb = shade_tile(drawing, tile, raw)
         clock.lap("color")
         backend.all_to_host([(found, counted[0]), *flags, *parts(tile, rgb)])
 
     source.iterate_for(tile, use, stop)
     drawing.tally.add_columns(*counted)
-    return _spent_by(source, clock.end("copy"))
-
-
-def _spent_by(source: SampleSource, spent: dict[str, float]) -> dict[str, float]:
-    """Return the seconds of a tile with those of the source in the source's own stage."""
-    if source.stage != "iterate":
-        spent[source.stage] = spent.get(source.stage, 0.0) + spent.pop("iterate")
-    return spent
+    return clock.end("copy")
 
 
 def _draw_jittered(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
@@ -435,13 +422,14 @@ def _draw_jittered(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> di
         found = backend.tally(raw.count, last)
         tallies.append((found, np.empty(found.shape, np.int32)))
         samples += math.prod(raw.count.shape)
+        clock.lap(source.stage)
         return raw
 
     smooth = Antialiasing(backend, drawing.plan, painter, numbers, last, source.count_offset)
     rgb = smooth.paint(tile, clock.lap)
     backend.all_to_host([*tallies, *parts(tile, rgb)])
     drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
-    return _spent_by(source, clock.end("copy"))
+    return clock.end("copy")
 
 
 def compute_tile(
@@ -466,7 +454,7 @@ def compute_tile(
         drawing.source.iterate_for(part, use, stop)
         return clock.end("copy")
 
-    return drawing.room.in_parts(compute)(tile, stop)
+    return drawing.room.take(compute, tile, stop)
 
 
 def numbers_of(drawing: Drawing, raw: EscapeTile, planes: Planes) -> list[tuple[Any, NDArray[Any]]]:

@@ -19,7 +19,6 @@ from fractals.kernels.orbit import first_size, state_size
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.probing import Begun, Floats, Pairs, ViewProbe
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
-from fractals.scene.model import MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from fractals.deep.reference import Reference
@@ -192,9 +191,7 @@ class GridMethod:
         return other
 
     def _steps_a_launch(self) -> int:
-        """Return how many iterations of a tile one launch may take."""
-        if not self.backend.steps:
-            return MAX_ITERATIONS
+        """Return how many iterations of a tile one launch may take, where these are bounded."""
         at_once = self.plan.largest_tile
         if self.backend.kind in ("cuda", "opencl"):
             at_once = max(at_once, FULL)
@@ -338,11 +335,10 @@ class Direct(GridMethod):
             statistics=self.statistics.compiled(),
             explicit_positions=plan.explicit_positions,
         )
-        most, last = self._steps_a_launch(), max(limit, self.max_iterations)
-        self.part = most if most < last else 0
-        self.run = backend.compile(
-            self.bodies.make_part_body if self.part else self.bodies.make_body, options
-        )
+        self.part, body, last = 0, self.bodies.make_body, max(limit, self.max_iterations)
+        if backend.steps and (most := self._steps_a_launch()) < last:
+            self.part, body = most, self.bodies.make_part_body
+        self.run = backend.compile(body, options)
         self.point = backend.to_device(np.array(self._point(), backend.real))
 
     def _point(self) -> list[float]:

@@ -72,11 +72,15 @@ def option(
 
 
 def _as_number(name: str, field: OptionField, value: Any) -> Any:
-    """Return a number of any library as Python's; raises an `OptionError` for what is none."""
+    """Return a number or a switch as Python's; raises an `OptionError` for what is none."""
     takes_whole = int in field.kinds
     if value is None and NoneType in field.kinds:
         return None
     number = whole(value) if takes_whole else plain(value)
+    if field.kinds == (bool,):
+        if not isinstance(number, bool):
+            raise OptionError(f"{name}={value!r:.40}: give True or False")
+        return number
     if isinstance(number, bool) or not isinstance(number, int | float):
         if field.limits:
             return value  # its check names the limits
@@ -101,7 +105,7 @@ class Options:
             field.type = cls.__annotations__[name]
             field.kinds = get_args(field.type) or (field.type,)
             field.is_number = str not in field.kinds and (
-                int in field.kinds or float in field.kinds
+                int in field.kinds or float in field.kinds or field.kinds == (bool,)
             )
             setattr(cls, name, field.default)
         cls.fields = cls.fields | own
@@ -220,9 +224,6 @@ class RenderOptions(DeviceOptions):
     def check(self) -> None:
         """Raise an `OptionError` for a bad value."""
         super().check()
-        for name in ("interior_shortcuts", "cache", "force"):
-            if not isinstance(getattr(self, name), bool):
-                raise OptionError(f"{name}={getattr(self, name)!r:.40}: give True or False")
         if not (isinstance(self.progress, bool | None) or callable(self.progress)):
             raise OptionError(f"progress={self.progress!r:.40}: give True, a function, or None")
 
@@ -287,12 +288,6 @@ class PictureFileOptions(FileOptions):
         command="After Ctrl-C, write the picture of the samples so far: solids, reliefs, scatter "
         "images; the same command goes on. A second Ctrl-C ends at once.",
     )
-
-    def check(self) -> None:
-        """Raise an `OptionError` for a bad value."""
-        super().check()
-        if not isinstance(self.keep, bool):
-            raise OptionError(f"keep={self.keep!r:.40}: give True or False")
 
 
 class StoreOptions(FileOptions):

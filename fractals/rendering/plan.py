@@ -178,8 +178,8 @@ class Plan:
         cannot hold the distances or their squares; otherwise 0.
     bits : int
         Precision of the reference orbit; 0 without one.
-    reason : str
-        Why this method and number type.
+    why : str
+        Why the method is perturbation, or numbers are double-double; empty where neither is so.
     digits : int
         Decimal digits that the coordinates need.
     max_iterations : int
@@ -227,7 +227,7 @@ class Plan:
     precision: str
     exponent: int
     bits: int
-    reason: str
+    why: str
     digits: int
     max_iterations: int
     size: tuple[int, int]
@@ -254,6 +254,12 @@ class Plan:
             f"device={self.device!r}, tiles={len(self.tiles)}, "
             f"max_iterations={self.max_iterations})"
         )
+
+    @property
+    def reason(self) -> str:
+        """Return why a picture has its method and its number type."""
+        apart = scientific(self.finest / (self.size[0] * self.supersampling))
+        return f"samples are {apart} apart, {self.why or f'which {self.precision} resolves'}"
 
     @cached_property
     def seconds(self) -> float:
@@ -520,16 +526,18 @@ def make_plan(
     if direct:
         check_resolved(formula, number, lambda k: bits_of(k)[2], log2(finest))
     deep = not direct and sample_bits + SPARE_BITS[number] > BITS[number]
-    if deep:
-        layers.check_deep()
-    check_range(scene, formula, number)
-    interior_shortcuts = interior_shortcuts and formula.memoryless and not layers.statistics.inside
     exponent, bits = 0, 0
     if deep:
+        layers.check_deep()
         reach = log2(max(map(abs, center)) + width)
         exponent, bits = _orbit_numbers(scene, formula, finest, spacing, sample_bits, reach)
-    if deep and depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
-        limit = max(10_000, 4 * forecast.reference_length(scene, digits))
+        after = " after some steps" if first + SPARE_BITS[number] <= BITS[number] else ""
+        with_each = ": with an exponent for each sample" if exponent else ""
+        why = f"which {number} does not resolve{after}{with_each}"
+        if depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
+            limit = max(10_000, 4 * forecast.reference_length(scene, digits))
+    check_range(scene, formula, number)
+    interior_shortcuts = interior_shortcuts and formula.memoryless and not layers.statistics.inside
     single = min(limit, MAX_SINGLE) if deep else limit
     tiles = make_tiles(scene, device, single, threads, deep)
     band = (
@@ -545,10 +553,7 @@ def make_plan(
         precision=number,
         exponent=exponent,
         bits=bits,
-        reason=f"samples are {scientific(finest / columns)} apart, "
-        + (why or f"which {number} {'does not resolve' if deep else 'resolves'}")
-        + (" after some steps" if deep and first + SPARE_BITS[number] <= BITS[number] else "")
-        + (": with an exponent for each sample" if exponent else ""),
+        why=why,
         digits=digits,
         max_iterations=limit,
         size=scene.image.size,

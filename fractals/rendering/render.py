@@ -10,11 +10,10 @@ from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.facts import resolved_values
-from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.io.image import Image, png_beginning
 from fractals.io.load import Source, with_colors
 from fractals.io.raw_data import RawData
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
-from fractals.rendering.develop import check_bands
 from fractals.rendering.drawing import (
     Drawing,
     DrawTiles,
@@ -25,7 +24,6 @@ from fractals.rendering.drawing import (
     draw_tile_to,
     open_drawing,
     open_plan,
-    open_recoloring,
     run,
 )
 from fractals.rendering.families import (
@@ -34,7 +32,6 @@ from fractals.rendering.families import (
     load_raw,
     tell_of_page,
     unused,
-    written_to,
 )
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import (
@@ -47,7 +44,7 @@ from fractals.rendering.options import (
     reading,
     with_keywords,
 )
-from fractals.rendering.plan import Keeps, Plan, Tile
+from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.preview import Canvas, check_apart, watching
 from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.scene.geometry import make_layers
@@ -361,25 +358,6 @@ def draw_scene_to(
         return family.render_to(path, scene, watched, overwrite, cluster)
 
 
-def draw_to(
-    path: str | Path | BinaryIO,
-    scene: Scene,
-    options: RenderOptions,
-    overwrite: bool,
-    cluster: Any,
-) -> Rendered:
-    """Draw the picture of an escape-time scene into a file; see `render_to`."""
-    stages, target = Stages(), PictureFile(path, scene.image, overwrite)
-    plan, backend = open_plan(scene, options, _keeps(target))
-    if cluster is not None:
-        return _render_by(cluster, path, target, plan, backend, options, stages)
-    if not target.streams or plan.layers.whole or scene.develop.bloom:
-        return written_to(target, draw_image(plan, backend, options, stages), options)
-    drawing = open_drawing(plan, backend, options, stages=stages)
-    with target.open() as file:
-        return _stream(file, drawing, options)
-
-
 @with_keywords(RecolorFileKeywords, ReplaceOptions, RenderOptions)
 def recolor_to(
     path: str | Path | BinaryIO,
@@ -418,46 +396,7 @@ def recolor_to(
     return family_of(scene).recolor_to(path, raw, scene, options, file_options.overwrite)
 
 
-def recolor_data_to(
-    path: str | Path | BinaryIO,
-    raw: EscapeData,
-    scene: Scene,
-    options: RenderOptions,
-    overwrite: bool,
-) -> Rendered:
-    """Draw escape data into a file; see `recolor_to`."""
-    target = PictureFile(path, scene.image, overwrite)
-    drawing = open_recoloring(scene, raw, options, _keeps(target))
-    if not target.streams or drawing.glows:
-        return written_to(target, finish(drawing, options), options)
-    with target.open() as file:
-        return _stream(file, drawing, options)
-
-
-def _render_by(
-    cluster: Any,
-    path: str | Path | BinaryIO,
-    target: PictureFile,
-    plan: Plan,
-    backend: Backend,
-    options: RenderOptions,
-    stages: Stages,
-) -> Rendered:
-    """Have a picture drawn by a cluster."""
-    from fractals.rendering.cluster.job import check_poster, draw_poster
-
-    named = check_poster(path, target, plan.layers.whole)
-    check_bands(plan.scene)
-    drawing = open_drawing(plan, backend, options, stages=stages)
-    draw_poster(named, target, drawing, options, cluster)
-    return Rendered(**vars(drawing.facts) | {"summary": None})  # the workers have counted
-
-
-def _keeps(target: PictureFile) -> Keeps:
-    return "bands" if target.streams else "pixels"
-
-
-def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
+def stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
     """Draw a picture into an open file as a PNG."""
     plan = drawing.plan
     picture = plan.scene.image

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -313,15 +312,12 @@ class Room:
     on_message: Callable[[str], None] = lambda line: None
     most: int = 2**62  # pixels
 
-    def in_parts(self, take: Take) -> Take:
-        """Return a function that does the work of a tile in parts that fit into the memory.
+    def take(self, take: Take, tile: Tile, stop: Stop) -> dict[str, float]:
+        """Do the work of a tile in parts that fit into the memory.
 
         A part that does not fit is begun again in halves. All tiles that follow, of all threads,
         are then divided alike. What does not fit for a single pixel raises `DeviceMemoryError`.
         """
-        return partial(self._taken, take)
-
-    def _taken(self, take: Take, tile: Tile, stop: Stop) -> dict[str, float]:
         pixels = tile.width * tile.height
         if pixels <= max(1, self.most):
             try:
@@ -335,7 +331,7 @@ class Room:
     def _in_smaller(self, take: Take, tile: Tile, stop: Stop) -> dict[str, float]:
         spent: dict[str, float] = {}
         for part in smaller(tile, self.most):
-            add(spent, self._taken(take, part, stop))
+            add(spent, self.take(take, part, stop))
         return spent
 
     def tell(self) -> None:

@@ -275,7 +275,7 @@ def samples_for(
         tallied: list[NDArray[np.int32]] = []
 
         def use(raw: EscapeTile, flags: Pairs) -> None:
-            clock.lap("iterate")
+            clock.lap(source.stage)
             counted = backend.tally(raw.count, last)
             tallied[:] = [np.empty(counted.shape, np.int32)]
             fill(on_device, raw, last, offset)
@@ -286,12 +286,9 @@ def samples_for(
 
         source.iterate_for(tile, use, stop)
         drawing.tally.add_columns(tallied[0], tile.width * tile.height)
-        spent = clock.end("copy")
-        if source.stage != "iterate":
-            spent[source.stage] = spent.get(source.stage, 0.0) + spent.pop("iterate")
-        return spent
+        return clock.end("copy")
 
-    run(drawing, plan.tiles, Sink(drawing.room.in_parts(look)), progress)
+    run(drawing, plan.tiles, Sink(partial(drawing.room.take, look)), progress)
     return values, colors
 
 

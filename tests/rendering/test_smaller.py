@@ -1,6 +1,7 @@
 """Tiles that do not fit into the memory of a device."""
 
 import gc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ class Device:
 def test_a_tile_is_taken_in_parts_that_fit_and_so_are_those_after_it():
     device, said = Device(100), []
     room = Room(said.append)
-    take = room.in_parts(device.take)
+    take = partial(room.take, device.take)
     room.tell()
     assert take(Tile(0, 0, 32, 8), lambda: False) == {"iterate": 4.0}
     assert device.tried == [256, 128, 64, 64, 64, 64]
@@ -60,7 +61,7 @@ def test_a_tile_is_taken_in_parts_that_fit_and_so_are_those_after_it():
 def test_a_pixel_that_does_not_fit_is_an_error():
     device = Device(0)
     with pytest.raises(DeviceMemoryError):
-        Room().in_parts(device.take)(Tile(0, 0, 32, 8), lambda: False)
+        Room().take(device.take, Tile(0, 0, 32, 8), lambda: False)
     assert device.tried == [256, 128, 64, 32, 16, 8, 4, 2, 1]
 
 

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from fractals import __version__
+from fractals.backends.base import Backend, Stages
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io import png
 from fractals.io.facts import resolved_values
@@ -32,8 +33,11 @@ from fractals.rendering.cluster import worker
 from fractals.rendering.cluster.dispatch import Dispatch, PartForecast
 from fractals.rendering.cluster.pools import Pool, open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum, strip_name
-from fractals.rendering.drawing import Drawing
+from fractals.rendering.develop import check_bands
+from fractals.rendering.drawing import Drawing, open_drawing
+from fractals.rendering.families import Rendered
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Plan
 from fractals.rendering.resume_data import ResumeData, known_of
 from fractals.rendering.stores.known import BEGUN, load_known, save_known
 from fractals.scene.model import Scene
@@ -195,10 +199,19 @@ def check_poster(path: Any, target: PictureFile, whole: bool) -> Path:
 
 
 def draw_poster(
-    path: Path, target: PictureFile, drawing: Drawing, options: RenderOptions, cluster: Any
-) -> None:
-    """Draw a picture into a file by a cluster."""
-    plan, source = drawing.plan, drawing.source
+    path: Any,
+    target: PictureFile,
+    plan: Plan,
+    backend: Backend,
+    options: RenderOptions,
+    stages: Stages,
+    cluster: Any,
+) -> Rendered:
+    """Draw the picture of a plan into a file by a cluster."""
+    path = check_poster(path, target, plan.layers.whole)
+    check_bands(plan.scene)
+    drawing = open_drawing(plan, backend, options, stages=stages)
+    source = drawing.source
     picture = plan.scene.image
     found = source.max_iterations, source.count_offset
     header = {
@@ -242,7 +255,8 @@ def draw_poster(
                 writer.put(k, strip)
             writer.end()
         parts.clear()
-    drawing.stages.lap("iterate")
+    stages.lap("iterate")
+    return Rendered(**vars(drawing.facts) | {"summary": None})  # the workers have counted
 
 
 def remove_rest(path: Path, scene: Scene) -> None:

@@ -8,18 +8,18 @@ import numpy as np
 
 from fractals.backends.base import Backend, Stages
 from fractals.io.escape_data import SUFFIXES, planes_for
-from fractals.io.image import Image
+from fractals.io.image import Image, PictureFile
 from fractals.rendering.drawing import (
     draw_tile,
     open_drawing,
     open_plan,
     open_recoloring,
 )
-from fractals.rendering.families import Family, Rendered, chosen_device
+from fractals.rendering.families import Family, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
 from fractals.rendering.raw_numbers import EscapeData, compute_data
-from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
+from fractals.rendering.render import draw_image, finish, measure, stream
 from fractals.scene.model import Scene
 
 if TYPE_CHECKING:
@@ -109,7 +109,17 @@ class Escape(Family):
         cluster: Any,
     ) -> Rendered:
         """Draw a picture into a file, band by band."""
-        return draw_to(path, scene, options, overwrite, cluster)
+        stages, target = Stages(), PictureFile(path, scene.image, overwrite)
+        plan, backend = open_plan(scene, options, "bands" if target.streams else "pixels")
+        if cluster is not None:
+            from fractals.rendering.cluster.job import draw_poster
+
+            return draw_poster(path, target, plan, backend, options, stages, cluster)
+        if not target.streams or plan.layers.whole or scene.develop.bloom:
+            return written_to(target, draw_image(plan, backend, options, stages), options)
+        drawing = open_drawing(plan, backend, options, stages=stages)
+        with target.open() as file:
+            return stream(file, drawing, options)
 
     def live(self, image: Image) -> bytes:
         """Return what a web page of a picture draws other places with."""
@@ -147,7 +157,12 @@ class Escape(Family):
         overwrite: bool,
     ) -> Rendered:
         """Draw the picture of raw numbers into a file, band by band."""
-        return recolor_data_to(path, raw, scene, options, overwrite)
+        target = PictureFile(path, scene.image, overwrite)
+        drawing = open_recoloring(scene, raw, options, "bands" if target.streams else "pixels")
+        if not target.streams or drawing.glows:
+            return written_to(target, finish(drawing, options), options)
+        with target.open() as file:
+            return stream(file, drawing, options)
 
 
 make = Escape  # as the catalog finds it
