@@ -274,6 +274,7 @@ class HostMemory:
 
     steps, cuts = 0, False
     clock = Stages  # calls return when their work is done
+    tally = staticmethod(tally_of)
 
     def __init__(self) -> None:
         self._kept = threading.local()
@@ -312,10 +313,6 @@ class HostMemory:
         """Copy the arrays."""
         for array, into in pairs:
             into[...] = array
-
-    def tally(self, count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
-        """Return the sums of all columns together."""
-        return tally_of(count, max_iterations)
 
     def synchronize(self) -> None:
         """Do nothing, because a call returns when its work is done."""

@@ -15,13 +15,13 @@ from fractals.backends.compilation import announced
 from fractals.explorer.packing import Where, pack_pixels
 from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
 from fractals.kernels.layout import EscapeTile
-from fractals.rendering.drawing import Drawing, Sink
+from fractals.rendering.drawing import Drawing, Sink, make_painter
 from fractals.rendering.families import Refined, Refinement, family_of
 from fractals.rendering.iteration import Direct, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan
 from fractals.rendering.probing import Pairs
-from fractals.rendering.shading import constants_of, make_painter
+from fractals.rendering.shading import constants_of
 from fractals.scene.credits import SAID
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene

@@ -37,6 +37,7 @@ from fractals.rendering.drawing import (
     developed,
     draw_tile,
     empty_planes,
+    make_painter,
     numbers_of,
     open_drawing,
     plane_sink,
@@ -50,7 +51,6 @@ from fractals.rendering.probing import Pairs
 from fractals.rendering.raw_numbers import EscapeData, escape_data
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.sampling import indices
-from fractals.rendering.shading import make_painter
 from fractals.scene.credits import SAID
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene

@@ -32,6 +32,7 @@ from fractals.rendering.drawing import (
     Sink,
     compilation_explained,
     draw_tile,
+    make_painter,
     make_source,
     run,
     shade_tile,
@@ -40,7 +41,7 @@ from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
 from fractals.rendering.probing import Pairs
-from fractals.rendering.shading import Painter, make_painter
+from fractals.rendering.shading import Painter
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, decimals, log2

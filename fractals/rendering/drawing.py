@@ -16,19 +16,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Prepare, Stages, Work
+from fractals.backends.base import Backend, Prepare, Stages
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapePlanes, check_counts, parts_of, planes_for
+from fractals.io.escape_data import EscapePlanes, parts_of, planes_for
 from fractals.io.facts import PictureFacts, Summary, Tally
 from fractals.io.png import Pixels
-from fractals.kernels.layout import EscapeTile, SampleGrid
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import (
@@ -43,14 +43,13 @@ from fractals.rendering.plan import (
 from fractals.rendering.preview import Canvas, Onlooker
 from fractals.rendering.probing import LIMIT_SIZE, Pairs
 from fractals.rendering.sampling import Index, Room
-from fractals.rendering.shading import Fill, Painter, make_painter
-from fractals.scene.geometry import ResolvedLayer
+from fractals.rendering.shading import Fill, Painter, Values
+from fractals.scene.geometry import ResolvedLayer, is_plain
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
 
 if TYPE_CHECKING:
     from fractals.deep.reference import Reference
-    from fractals.rendering.recoloring import Recoloring
     from fractals.rendering.resume_data import ResumeData
 
 
@@ -291,6 +290,28 @@ def open_drawing(
     for line in take_messages():
         options.on_message(line)
     return drawing
+
+
+def make_painter(
+    backend: Backend,
+    plan: Plan,
+    dtype: Any,
+    values: Values | None = None,
+    encode: NDArray[Any] | None = None,
+) -> Painter:
+    """Return what draws tiles of a plan.
+
+    `values` takes a layer, and the function that fills an array with a tile's values of it. It
+    returns the layer's values of the whole picture. Without it, colorings that rank all values get
+    a table that only serves to compile. `encode`: as of `Painter`.
+    """
+    layers = plan.layers
+    turned = layers.derivative and (plan.view.projection != "plane" or not is_plain(plan.view))
+    if len(layers.drawn) == 1 and not (layers.whole or plan.jittered or turned):
+        return Painter(backend, plan, dtype, encode)
+    from fractals.rendering.layered import LayeredPainter
+
+    return LayeredPainter(backend, plan, dtype, encode, values)
 
 
 def sampled(drawing: Drawing, step: int = 1) -> Drawing:
@@ -603,15 +624,9 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     """
     source, painter = drawing.source, drawing.painter
     assert painter, "the drawing keeps raw numbers only"
-    work = None
-    if _reads(source):
-        work = source.read_by(tiles)
-    elif _is_plain(source, drawing.plan):
-        work = _iterating(drawing.plan, source, tiles)
-    if work is None:
-        return []
+    work = source.work(drawing.plan, tiles)
     shading = painter.single(source.max_iterations, source.count_offset)
-    if shading is None:
+    if work is None or shading is None:
         return []
     place, inputs, paint, colors = shading
     work = work._replace(place=place, coloring=(inputs,), paint=paint, colors=colors)
@@ -619,11 +634,6 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     if prepare is None:
         return []
     return [_prepared(drawing, prepare) for _ in range(drawing.backend.threads)]
-
-
-def _reads(source: SampleSource) -> TypeGuard["Recoloring"]:
-    """Tell whether a source reads raw numbers, in place of iterating."""
-    return hasattr(source, "read_by")
 
 
 def _prepared(drawing: Drawing, prepare: Prepare) -> DrawTiles:
@@ -634,8 +644,8 @@ def _prepared(drawing: Drawing, prepare: Prepare) -> DrawTiles:
         queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
     ) -> StageTicks:
         laps = loop(queue.cells, picture, band, pixels_left)
-        if laps[-1] < 0 and _reads(source):
-            check_counts(source.raw.count, source.max_iterations)
+        if laps[-1] < 0:
+            source.check_counts()
         drawing.tally.add(*map(int, laps[len(TILE_STAGES) :]))
         return _spent(laps)
 
@@ -644,12 +654,10 @@ def _prepared(drawing: Drawing, prepare: Prepare) -> DrawTiles:
 
 def compiled_keeps(drawing: Drawing, planes: Planes, tiles: Sequence[Tile]) -> list[Loop]:
     """Return compiled code that fills planes of the whole picture, for each thread; or nothing."""
-    source, backend = drawing.source, drawing.backend
-    if not _is_plain(source, drawing.plan):
+    work, backend = drawing.source.work(drawing.plan, tiles), drawing.backend
+    if work is None or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
         return []
-    if not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
-        return []
-    prepare = backend.compile_tile_loop(_iterating(drawing.plan, source, tiles))
+    prepare = backend.compile_tile_loop(work) if work.iterate else None
     if prepare is None:
         return []
     pairs = [np.empty((0, 0, 2), backend.real)] * 2
@@ -662,28 +670,6 @@ def compiled_keeps(drawing: Drawing, planes: Planes, tiles: Sequence[Tile]) -> l
         return lambda queue: _spent(loop(queue.cells, planes["count"], *pairs))
 
     return [prepared() for _ in range(backend.threads)]
-
-
-def _is_plain(source: SampleSource, plan: Plan) -> TypeGuard[Direct]:
-    """Tell whether samples are iterated by themselves, in columns and rows of single numbers."""
-    plain = not plan.explicit_positions and not plan.doubled
-    return isinstance(source, Direct) and not source.part and plain
-
-
-def _iterating(plan: Plan, source: Direct, tiles: Sequence[Tile]) -> Work:
-    """Return the work of iterating tiles of a plan."""
-    return Work(
-        tiles=np.array(tiles, np.int64),
-        n=plan.supersampling,
-        derivative=source.derivative,
-        planes=source.statistics.planes,
-        iterate=source.run,
-        inputs=(
-            SampleGrid(source.grid.columns, source.grid.rows),
-            source.point,
-            np.int32(source.max_iterations),
-        ),
-    )
 
 
 def _spent(laps: NDArray[np.int64]) -> StageTicks:

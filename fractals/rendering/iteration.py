@@ -2,7 +2,7 @@
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Run
+from fractals.backends.base import Backend, Run, Work
 from fractals.backends.devices import LIMITS, open_one_core
 from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
@@ -141,6 +141,15 @@ class SampleSource(Protocol):
     ) -> EscapeTile:
         """Return the escape data, of this shape, of samples in columns `i` and rows `j`."""
 
+    def work(self, plan: Plan, tiles: Sequence[Tile]) -> Work | None:
+        """Return the work of compiled code that computes tiles, without colors.
+
+        None: Python has more to do for each tile.
+        """
+
+    def check_counts(self) -> None:
+        """Raise an `OptionError` for counts beyond the limit, which compiled code has met."""
+
 
 @functools.cache
 def _one_zero(dimensions: int, number: str) -> NDArray[Any]:
@@ -217,6 +226,13 @@ class GridMethod:
         """Return the escape data of listed samples: see `SampleSource.iterate_some`."""
         across, down = self.grid.of_samples(i, j, shape)
         return self._finished(self._begin(shape, across, down, self.max_iterations, stop))
+
+    def work(self, plan: Plan, tiles: Sequence[Tile]) -> Work | None:
+        """Return None: Python has more to do for each tile."""
+        return None
+
+    def check_counts(self) -> None:
+        """Do nothing: iterated counts keep to the limit."""
 
     def _begin(
         self,
@@ -340,6 +356,23 @@ class Direct(GridMethod):
             self.part, body = most, self.bodies.make_part_body
         self.run = backend.compile(body, options)
         self.point = backend.to_device(np.array(self._point(), backend.real))
+
+    def work(self, plan: Plan, tiles: Sequence[Tile]) -> Work | None:
+        """Return the work of iterating tiles, where samples are in columns and rows."""
+        if self.part or plan.explicit_positions or plan.doubled:
+            return None
+        return Work(
+            tiles=np.array(tiles, np.int64),
+            n=plan.supersampling,
+            derivative=self.derivative,
+            planes=self.statistics.planes,
+            iterate=self.run,
+            inputs=(
+                SampleGrid(self.grid.columns, self.grid.rows),
+                self.point,
+                np.int32(self.max_iterations),
+            ),
+        )
 
     def _point(self) -> list[float]:
         """Return c of a Julia set, the square of the escape radius, options, constants."""

@@ -18,7 +18,7 @@ from fractals.kernels.shade import PlaceOptions
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
 from fractals.rendering.shading import (
-    Painted,
+    LayerPrograms,
     Painter,
     Values,
     inputs_of,
@@ -30,7 +30,7 @@ from fractals.scene.geometry import ResolvedLayer, is_plain, matrix
 if TYPE_CHECKING:
     from fractals.rendering.groups import Groups, OpenGroups
 
-# Returns `place`, `values` and `table` of a layer, as of `Painted`.
+# Returns `place`, `values` and `table` of a layer, as of `LayerPrograms`.
 Placing = Callable[
     [Painter, ResolvedLayer, PlaceOptions, Values | None], tuple[Run, Run | None, Any]
 ]
@@ -48,7 +48,7 @@ NO_PLACES = Places()
 
 
 class LayeredPainter(Painter):
-    """Draws tiles of raw numbers by any layers; see `fractals.rendering.shading.make_painter`.
+    """Draws tiles of raw numbers by any layers; see `fractals.rendering.drawing.make_painter`.
 
     `placing` returns a layer's programs; by default those that take raw numbers.
     """
@@ -78,7 +78,7 @@ class LayeredPainter(Painter):
         if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
             self._compile_turn()
 
-    def _compile(self) -> list[Painted]:
+    def _compile(self) -> list[LayerPrograms]:
         """Return the programs of all layers, and their inputs on the device."""
         backend, painted = self.backend, []
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
@@ -96,7 +96,9 @@ class LayeredPainter(Painter):
                 lookup = palette.srgb_from_linear(lookup).astype(np.float32)
             on_device = backend.to_device(lookup, kept=not several)
             own = inputs_of(self, layer), layer.subtracts_offset, on_device
-            painted.append(Painted(place, paint, *own, np.float32(layer.opacity), fill, table))
+            painted.append(
+                LayerPrograms(place, paint, *own, np.float32(layer.opacity), fill, table)
+            )
         return painted
 
     def _compile_mixing(self, several: bool, filtered: bool) -> None:

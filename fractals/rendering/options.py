@@ -117,7 +117,7 @@ class Options:
         values = {name: each.default for name, each in self.fields.items()} | given
         for name, value in given.items():
             field = self.fields[name]
-            if field.is_number and value is not field.default:
+            if field.is_number and type(value) not in field.kinds:
                 values[name] = _as_number(name, field, value)
         vars(self).update(values)
         self.check()

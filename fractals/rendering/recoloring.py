@@ -77,6 +77,10 @@ class Recoloring:
         self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
         return self._gathered(lambda part: part[j, i].reshape(shape))
 
+    def check_counts(self) -> None:
+        """Raise an `OptionError` for a count beyond the limit."""
+        check_counts(self.raw.count, self.max_iterations)
+
     def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> EscapeTile:
         """Return the planes' elements that `taken` selects, on the device."""
         to_device = self.backend.to_device
@@ -89,7 +93,7 @@ class Recoloring:
         count, x, y, dx, dy = (*found, self._nothing, self._nothing)[:5]
         return EscapeTile(count, x, y, dx, dy, statistics)
 
-    def read_by(self, tiles: Sequence[Tile]) -> Work | None:
+    def work(self, plan: Plan, tiles: Sequence[Tile]) -> Work | None:
         """Return the work of compiled code that reads tiles of the arrays itself, or None.
 
         None: the arrays have gaps or other numbers, or Python has more to do for each tile.

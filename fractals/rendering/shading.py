@@ -18,14 +18,14 @@ from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.develop import Developer, light_table
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import Index
-from fractals.scene.geometry import ResolvedLayer, is_plain
+from fractals.scene.geometry import ResolvedLayer
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 
 
 @dataclass
-class Painted:
+class LayerPrograms:
     """A layer's programs, and their inputs on the device."""
 
     # place, paint: programs that fill positions in the palette, and colors
@@ -66,7 +66,7 @@ class Painter:
 
     Where the scene is developed, tiles are; where light glows, tiles are light in float32. Those
     of a relief are the light that its ground reflects. `encode` is the table from linear light to
-    channels; by default it gives sRGB. See `make_painter`.
+    channels; by default it gives sRGB.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Painter:
         self._encode = backend.to_device(table, kept=shared)
         self._painted = self._compile()
 
-    def _compile(self) -> list[Painted]:
+    def _compile(self) -> list[LayerPrograms]:
         """Return the programs of all layers, and their inputs on the device."""
         backend, layer = self.backend, self.layers.drawn[0]
         colors = layer.paint.make_palette()
@@ -94,7 +94,7 @@ class Painter:
         )
         lookup = colors.lookup(self.scene.color.inside, self.scene.image.primaries)
         own = inputs_of(self, layer), layer.subtracts_offset, backend.to_device(lookup, kept=True)
-        return [Painted(place, backend.compile(shade.make_body), *own)]
+        return [LayerPrograms(place, backend.compile(shade.make_body), *own)]
 
     @property
     def constants(self) -> Any:
@@ -166,29 +166,6 @@ class Painter:
         return raw
 
 
-def make_painter(
-    backend: Backend,
-    plan: Plan,
-    dtype: Any,
-    values: Values | None = None,
-    encode: NDArray[Any] | None = None,
-) -> Painter:
-    """Return what draws tiles of a plan.
-
-    `values` takes a layer, and the function that fills an array with a tile's values of it. It
-    returns the layer's values of the whole picture. Without it, colorings that rank all values get
-    a table that only serves to compile. `encode`: as of `Painter`.
-    """
-    layers, plain = plan.layers, plan.view.projection == "plane" and is_plain(plan.view)
-    if not (len(layers.drawn) > 1 or layers.whole or plan.jittered) and (
-        plain or not layers.derivative
-    ):
-        return Painter(backend, plan, dtype, encode)
-    from fractals.rendering.layered import LayeredPainter
-
-    return LayeredPainter(backend, plan, dtype, encode, values)
-
-
 def value_options(layer: ResolvedLayer) -> ValueOptions:
     """Return the options of the programs that compute a layer's values."""
     coloring = layer.coloring
@@ -214,7 +191,7 @@ def constants_of(plan: Plan, layer: ResolvedLayer) -> list[float]:
 
 
 def inputs_of(painter: Painter, layer: ResolvedLayer) -> ColoringInputs:
-    """Return a layer's inputs; `Painted.inputs_for` completes them."""
+    """Return a layer's inputs; `LayerPrograms.inputs_for` completes them."""
     backend = painter.backend
     constants = np.array(constants_of(painter.plan, layer), backend.real)
     lowest, highest = layer.paint.range or (0.0, 0.0)

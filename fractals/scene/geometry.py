@@ -306,7 +306,7 @@ def matrix(view: View) -> Matrix:
 
 def is_plain(view: View) -> bool:
     """Tell whether the picture's axes are those of the plane."""
-    return matrix(view) == matrix(View())
+    return view.stretch == 1 and not view.mirror and not view.rotation
 
 
 def _direction(degrees: float) -> tuple[Fraction, Fraction]:

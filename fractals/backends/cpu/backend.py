@@ -24,6 +24,7 @@ class CpuBackend(HostMemory):
     kind = "cpu"
     program = staticmethod(program_of)  # makes programs
     scratch = SCRATCH
+    compile_tile_loop = tile_loop.compile_tile_loop
 
     def __init__(self, number, threads):
         super().__init__()
@@ -67,10 +68,6 @@ class CpuBackend(HostMemory):
             return _named(own)(self, reason, *options)
         made = self.program(make_body, self.number, options, loop=True)
         return Run(made, "plain", reason, bind=made.bound)
-
-    def compile_tile_loop(self, work, dtype=None):
-        """Return compiled code that computes whole tiles, or None: see `Backend`."""
-        return tile_loop.compile_tile_loop(self, self.number, work, dtype)
 
 
 def _named(name):

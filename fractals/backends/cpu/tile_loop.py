@@ -107,13 +107,13 @@ def compiled(number, color=None, reads=False):
     return program_of(body, number, options)
 
 
-def compile_tile_loop(backend, number, work, dtype=None):
+def compile_tile_loop(backend, work, dtype=None):
     """Return what `fractals.backends.base.Backend.compile_tile_loop` describes, on the CPU."""
     runs = [run for run in (work.iterate, work.place, work.paint) if run]
     programs = [getattr(run, "program", None) for run in runs]
     if None in programs or CLOCK is None:
         return None
-    loop = compiled(number, dtype, not work.iterate)
+    loop = compiled(backend.number, dtype, not work.iterate)
     if loop is None:
         return None
     return _prepare(backend, loop, programs, work, dtype)
