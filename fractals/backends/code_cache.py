@@ -124,10 +124,8 @@ class Store:
         try:
             return rebuild(data)
         except Exception as error:  # whatever Numba or LLVM raises about code that they can't load
-            said = f"{type(error).__name__}: {shown(error, 120)}"
-            report(
-                f"compiled code can't be loaded, so every start compiles anew ({said}): '{path}'"
-            )
+            said = f"({type(error).__name__}: {shown(error, 120)}): '{path}'"
+            report(f"compiled code can't be loaded, so every start compiles anew {said}")
             return None
 
     def save(self, key: str, data: bytes) -> None:

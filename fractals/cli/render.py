@@ -36,7 +36,6 @@ from fractals.rendering.options import PictureFileOptions, PictureOptions
 from fractals.scene.credits import SIGNATURE
 
 if TYPE_CHECKING:
-    from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 
 TERMINAL = "on the terminal"  # where previews are shown, if it can show pictures
@@ -255,26 +254,22 @@ def draw_or_plan(
     lost_lines: list[str],
 ) -> None:
     """Draw a scene into a file, or print its plan."""
-    from fractals.io.image import check_format, format_of, lost
+    from fractals.io.image import format_of, lost
     from fractals.rendering.families import family_of, unused
     from fractals.rendering.render import draw_scene_to
 
     family = family_of(scene)
     layered = Path(output).suffix.lower() in family.layered
     file_format = "" if layered else format_of(output)
-    streams = file_format == "PNG" and not scene.develop.whole
-    keeps: Keeps = "bands" if streams else "pixels"
     if dry_run:
-        if not layered:
-            check_format(file_format, scene.image)
-        print_plan(plan_table(scene, how, keeps, measures=True), as_json)
+        print_plan(plan_of_picture(scene, file_format, how, measures=True), as_json)
         return
     if output == "-":
         check_stdout(as_json)
     if not layered and (note := lost(file_format, scene)):
         tell(note)
     if Verbosity.verbose:
-        explain_plan(plan_table(scene, how, keeps))
+        explain_plan(plan_of_picture(scene, file_format, how))
     after = "the programs of the page" if file_format == "HTML" else ""
     pixels = math.prod(scene.image.size)
     with ProgressLine(pixels, family.program(scene), after=after) as progress:
@@ -294,6 +289,18 @@ def draw_or_plan(
     report(rendered, output, rendered.method, as_json, lost_lines)
     if output != "-" and not layered:
         hint_at_one_color(output, scene)
+
+
+def plan_of_picture(
+    scene: "Scene", file_format: str, how: dict[str, Any], measures: bool = False
+) -> dict[str, Any]:
+    """Return how a picture would be drawn; one in place of the picture `measures` and refuses."""
+    from fractals.io.image import check_format
+
+    if measures and file_format:
+        check_format(file_format, scene.image)
+    streams = file_format == "PNG" and not scene.develop.whole
+    return plan_table(scene, how, "bands" if streams else "pixels", measures)
 
 
 def check_stdout(as_json: bool) -> None:

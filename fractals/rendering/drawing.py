@@ -76,11 +76,13 @@ def make_source(
     `watch` is called with the number of steps while a reference orbit is computed. With `known`,
     what another process has found, nothing is probed.
     """
-    looked = Stages()
-    if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
-        plan = replace(plan, max_iterations=limit, settled=True)
     source: SampleSource
-    before = looked.end("iterate")["iterate"]
+    before = 0.0
+    if known is None and _probes_by_other_method(plan):
+        looked = Stages()
+        if limit := _limit_by_small_picture(backend, plan, find_orbit, watch):
+            plan = replace(plan, max_iterations=limit, settled=True)
+        before = looked.end("iterate")["iterate"]
     if plan.deep:
         from fractals.rendering.perturb import Perturbation
 
@@ -95,19 +97,15 @@ def make_source(
     return source
 
 
-def _limit_by_other_method(
-    backend: Backend, plan: Plan, find_orbit: FindOrbit, watch: Callable[[int], None] | None
-) -> int | None:
-    """Return the limit "auto" of a view that is not deep, if its probe needs the other method.
+def _probes_by_other_method(plan: Plan) -> bool:
+    """Tell whether the probe of a view that is not deep may need the other method.
 
     Chaotic samples have other counts by the other method, and which one draws a picture depends on
     its size. So the method of the probe is that of a picture of the probe's size.
     """
     coarser = plan.size[0] * plan.supersampling < LIMIT_SIZE[0]
     either = (plan.deep or plan.doubled or coarser) and plan.view.projection == "plane"
-    if plan.probed and plan.depth < 1 and either:
-        return _limit_by_small_picture(backend, plan, find_orbit, watch)
-    return None
+    return plan.probed and plan.depth < 1 and either
 
 
 def _limit_by_small_picture(
@@ -332,20 +330,22 @@ def compilation_explained(plan: Plan) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        from fractals.backends.machine_code import Uncompilable
-
-        of_numba = isinstance(error, Uncompilable) or type(error).__module__.startswith("numba.")
-        if not of_numba or plan.formula.step.__module__.startswith("fractals."):
-            raise
-        raise _uncompilable(plan) from error
+        _explain(plan, error)
+        raise
 
 
-def _uncompilable(plan: Plan) -> OptionError:
-    return OptionError(
+def _explain(plan: Plan, error: Exception) -> None:
+    """Raise an `OptionError` in place of Numba's error about a formula of the user."""
+    from fractals.backends.machine_code import Uncompilable
+
+    of_numba = isinstance(error, Uncompilable) or type(error).__module__.startswith("numba.")
+    if not of_numba or plan.formula.step.__module__.startswith("fractals."):
+        return
+    raise OptionError(
         f"the formula '{plan.formula.name}' can't be compiled for {plan.precision}: write "
         "constants as number(0.25, x), and use only fma, select, abs, min, max and arithmetic "
         "(CONTRIBUTING.md shows how)"
-    )
+    ) from error
 
 
 def whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:

@@ -306,14 +306,18 @@ class Direct(GridMethod):
             probe.compile()
         if plan.probed:
             self.max_iterations = probe.shallow_limit()
-        limit = self.max_iterations
-        if limit > LONG and plan.depth and not plan.probed:
-            limit = min(limit, probe.shallow_limit())
         if plan.depth:
-            self.count_offset = probe.count_offset(limit)
+            self.count_offset = self._found_offset(probe)
         self.probing = probe.seconds
         if self.part or self.max_iterations != before:
             self._compile()
+
+    def _found_offset(self, probe: ViewProbe) -> float:
+        """Return the count offset of a view that has a depth."""
+        limit = self.max_iterations
+        if limit > LONG and not self.plan.probed:
+            limit = min(limit, probe.shallow_limit())
+        return probe.count_offset(limit)
 
     def _look_where_slow(self) -> None:
         """Set the same where a probe would take minutes: from one on the CPU, unless it is short.

@@ -448,15 +448,8 @@ class Scene(Table):
     @property
     def family(self) -> str:
         """Return the name of the family of images: that of the formula, or "relief"."""
-        family = self.make_any_formula().family
-        if self.relief.heights == "none":
-            return family
-        if family != "escape":
-            raise OptionError(
-                "a relief is made of an escape-time formula, and "
-                f"'{self.make_any_formula().name}' is of the family '{family}': leave heights= out"
-            )
-        return "relief"
+        formula = self.make_any_formula()
+        return formula.family if self.relief.heights == "none" else _family_of_relief(formula)
 
     def make_any_formula(self) -> AnyFormula:
         """Return the formula of any family, the same object for the same name and options."""
@@ -529,6 +522,15 @@ class Scene(Table):
     def to_toml(self) -> str:
         """Return the scene as TOML."""
         return toml_text(self.to_table())
+
+
+def _family_of_relief(formula: AnyFormula) -> str:
+    if formula.family != "escape":
+        raise OptionError(
+            f"a relief is made of an escape-time formula, and '{formula.name}' is of the family "
+            f"'{formula.family}': leave heights= out"
+        )
+    return "relief"
 
 
 def painted(color: Any, depth: int = MAX_NESTING + 1) -> Iterator[Any]:
