@@ -53,40 +53,39 @@ if TYPE_CHECKING:
     from fractals.rendering.resume_data import ResumeData
 
 
-def _find_orbit(by: str, *given: Any, **options: Any) -> "Reference":
-    """Return a reference orbit by a function of `orbit_cache`, which only deep views import."""
+def _find_orbit(plan: Plan, options: RenderOptions, *given: Any, **more: Any) -> "Reference":
+    """Return a reference orbit as options say; only deep views import what finds one."""
     from fractals.deep import orbit_cache
 
-    found: Reference = getattr(orbit_cache, by)(*given, **options)
-    return found
-
-
-FIND_ORBIT: FindOrbit = partial(_find_orbit, "find")
+    find: FindOrbit = orbit_cache.find if options.cache else orbit_cache.compute_orbit
+    if plan.keeps == "store" and options.cache:  # it gets the same orbit, however long one is kept
+        find = orbit_cache.find_same
+    progress, tiles = options.on_progress, len(plan.tiles)
+    watch = (lambda _steps: progress(0, tiles)) if progress else None
+    return find(*given, **more, on_steps=watch)
 
 
 def make_source(
     backend: Backend,
     plan: Plan,
-    find_orbit: FindOrbit = FIND_ORBIT,
-    watch: Callable[[int], None] | None = None,
+    find_orbit: FindOrbit | None = None,
     known: "ResumeData | None" = None,
 ) -> SampleSource:
     """Return what iterates a plan's samples; its programs are compiled.
 
-    `watch` is called with the number of steps while a reference orbit is computed. With `known`,
-    what another process has found, nothing is probed.
+    With `known`, what another process has found, nothing is probed.
     """
     source: SampleSource
     before = 0.0
     if known is None and _probes_by_other_method(plan):
         looked = Stages()
-        if limit := _limit_by_small_picture(backend, plan, find_orbit, watch):
+        if limit := _limit_by_small_picture(backend, plan, find_orbit):
             plan = replace(plan, max_iterations=limit, settled=True)
         before = looked.end("iterate")["iterate"]
     if plan.deep:
         from fractals.rendering.perturb import Perturbation
 
-        source = Perturbation(backend, plan, find_orbit, watch, known)
+        source = Perturbation(backend, plan, find_orbit, known)
     elif plan.doubled:
         from fractals.rendering.doubled import Doubled
 
@@ -109,7 +108,7 @@ def _probes_by_other_method(plan: Plan) -> bool:
 
 
 def _limit_by_small_picture(
-    backend: Backend, plan: Plan, find_orbit: FindOrbit, watch: Callable[[int], None] | None
+    backend: Backend, plan: Plan, find_orbit: FindOrbit | None
 ) -> int | None:
     """Return the limit of a picture of the probe's size, if it has the other method."""
     image = plan.scene.image.model_copy(update={"size": LIMIT_SIZE, "supersampling": 1})
@@ -117,7 +116,7 @@ def _limit_by_small_picture(
     probed = make_plan(scene, plan.device, plan.interior_shortcuts, plan.threads)
     if (probed.deep, probed.precision) == (plan.deep, plan.precision):
         return None
-    return make_source(backend, probed, find_orbit, watch).max_iterations
+    return make_source(backend, probed, find_orbit).max_iterations
 
 
 Planes = Mapping[str, NDArray[Any]]
@@ -263,13 +262,8 @@ def open_drawing(
         source = Recoloring(backend, plan, stored)
         values = partial(whole_values, Drawing(plan, backend, source, None, stages))
     else:
-        # A store gets the same orbit each time, however long one is kept.
-        by = "find_same" if plan.keeps == "store" else "find"
-        find = partial(_find_orbit, by if options.cache else "compute_orbit")
-        progress, tiles = options.on_progress, len(plan.tiles)
-        watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
-            source = make_source(backend, plan, find, watch, known)
+            source = make_source(backend, plan, partial(_find_orbit, plan, options), known)
         if source.note:
             options.on_message(source.note)
         if plan.deep:

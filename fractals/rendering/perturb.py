@@ -233,17 +233,15 @@ PATIENCE = 2**20
 class Perturbation(GridMethod):
     """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
 
-    `find_orbit` is one of those in `fractals.deep.orbit_cache`; `on_steps` is called with the steps
-    taken while a reference orbit is computed; `known` has the limit, the count offset and the
-    orbits where they are found already.
+    `find_orbit` takes what those in `fractals.deep.orbit_cache` take; `known` has the limit, the
+    count offset and the orbits where they are found already.
     """
 
     def __init__(
         self,
         backend: Backend,
         plan: Plan,
-        find_orbit: FindOrbit = orbit_cache.find,
-        on_steps: Callable[[int], None] | None = None,
+        find_orbit: FindOrbit | None = None,
         known: ResumeData | None = None,
     ) -> None:
         super().__init__(backend, plan)
@@ -251,7 +249,7 @@ class Perturbation(GridMethod):
         self.cpu = open_one_core()
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             self.prober = self.cpu
-        self._find_orbit, self._on_steps = find_orbit, on_steps
+        self._find_orbit = find_orbit or orbit_cache.find
         self._programs: dict[bool, tuple[Run, Run, tuple[Any, ...]]] = {}  # by `near_radius`
         if known:
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
@@ -272,8 +270,8 @@ class Perturbation(GridMethod):
         if plan.depth:
             self.count_offset = probe.count_offset(last)
         self.probing = probe.seconds
-        # The callback may hold this source, whose arrays would stay in memory.
-        self._on_steps = None
+        # Its progress may hold this source, whose arrays would stay in memory.
+        self._find_orbit = orbit_cache.find
 
     def _use(self, references: list[Reference]) -> None:
         """Iterate along these orbits from now on: sets all that `_iterate` reads."""
@@ -434,7 +432,7 @@ class Perturbation(GridMethod):
         free = memory_size() or 2**62
         fitting = free // 2 // BYTES_A_POINT
         most = min(max_iterations, fitting)
-        found = find_orbits(self.plan, most, self._find_orbit, self._on_steps)
+        found = find_orbits(self.plan, most, self._find_orbit)
         self.reference += perf_counter() - begun
         if max_iterations > fitting and any(
             len(part.orbit) > fitting and not part.complete for part in found
@@ -477,9 +475,7 @@ class Perturbation(GridMethod):
         return probe.shallow_limit(prepare)
 
 
-def find_orbits(
-    plan: Plan, most: int, find: FindOrbit, on_steps: Callable[[int], None] | None = None
-) -> list[Reference]:
+def find_orbits(plan: Plan, most: int, find: FindOrbit) -> list[Reference]:
     """Return the orbit of a plan's center; for a Julia set, also of 0. They end after `most`."""
     scene, formula = plan.scene, plan.formula
     zero = Fraction(0), Fraction(0)
@@ -490,12 +486,10 @@ def find_orbits(
         view_radius = plan.width * max(plan.size) / plan.size[0] / 2
         if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
             view_radius = plan.finest / 8
-        found = [find(formula, zero, plan.center, *options, view_radius, on_steps)]
+        found = [find(formula, zero, plan.center, *options, view_radius)]
     else:
         x, y = (Fraction(Decimal(text)) for text in scene.julia)
-        found = [
-            find(formula, start, (x, y), *options, None, on_steps) for start in (plan.center, zero)
-        ]
+        found = [find(formula, start, (x, y), *options, None) for start in (plan.center, zero)]
     return [part.until(most) for part in found]
 
 
