@@ -78,7 +78,8 @@ def requested_scene(
     own = [defaults] if defaults else []
     scene = scene_of([*own, *read], lost, **shared.reading())
     changes = scene_changes(scene, given, lost) if given else {}
-    tell_lost(lost)
+    if lost:
+        tell_lost(lost)
     if not (changes or given.get("fit")):
         return scene
     changed = _with_changes(scene, changes, given)

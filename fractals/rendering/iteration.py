@@ -406,7 +406,7 @@ class Direct(GridMethod):
             self.run(tile, grid, self.point, np.int32(last))
         else:
             self._run_parts(tile, shape, grid, last, stop)
-        return Begun(backend, tile)
+        return Begun(tile)
 
     def _run_parts(
         self, tile: EscapeTile, shape: tuple[int, int], grid: SampleGrid, last: int, stop: Stop

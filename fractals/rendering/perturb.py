@@ -1,6 +1,7 @@
 """Iterates tiles by perturbation: the difference from a reference orbit."""
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -230,6 +231,26 @@ MIN_LIMIT = 2**14
 PATIENCE = 2**20
 
 
+class InLaunches(Begun):
+    """Samples whose first launch is made; more follow until their flags say that all are done."""
+
+    def __init__(
+        self, backend: Backend, tile: EscapeTile, launches: Iterator[tuple[Any, NDArray[Any]]]
+    ) -> None:
+        """Make the first of `launches`; each yields its flags, and reads them when it goes on."""
+        super().__init__(tile)
+        self._backend, self._launches = backend, launches
+        self.flags = list(itertools.islice(launches, 1))
+
+    def finish(self) -> bool:
+        """Make the launches that are left, and tell whether there were any."""
+        again = False
+        for flags in self._launches:
+            self._backend.to_host(*flags)
+            again = True
+        return again
+
+
 class Perturbation(GridMethod):
     """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
 
@@ -379,7 +400,8 @@ class Perturbation(GridMethod):
     ) -> Begun:
         backend = self.prober if probing else self.backend
         tile, grid = self._outputs(shape, backend), SampleGrid(across, down)
-        return Begun(backend, tile, self._launches(tile, grid, max_iterations, stop, probing))
+        launches = self._launches(tile, grid, max_iterations, stop, probing)
+        return InLaunches(backend, tile, launches)
 
     def _launches(
         self,

@@ -141,31 +141,22 @@ Pairs = Sequence[tuple[Any, NDArray[Any]]]  # arrays on the device, and where th
 
 
 class Begun:
-    """Samples whose first launch is made: a GPU may not have done it yet.
+    """Samples whose launch is made: a GPU may not have done it yet.
 
     With `tile`, the escape data on the device, the caller copies `flags`, and then calls `finish`.
     """
 
-    def __init__(
-        self,
-        backend: Backend,
-        tile: EscapeTile,
-        launches: Iterator[tuple[Any, NDArray[Any]]] | None = None,
-    ) -> None:
-        """Make the first of `launches`; each yields its flags, and reads them when it goes on."""
-        self.tile, self._backend, self._launches = tile, backend, launches or iter(())
-        self.flags: Pairs = list(itertools.islice(self._launches, 1))
+    flags: Pairs = ()
+
+    def __init__(self, tile: EscapeTile) -> None:
+        self.tile = tile
 
     def finish(self) -> bool:
         """Make the launches that are left, and tell whether there were any.
 
         Then what was copied with the flags is copied once more.
         """
-        again = False
-        for flags in self._launches:
-            self._backend.to_host(*flags)
-            again = True
-        return again
+        return False
 
 
 Positions = NDArray[np.float64]

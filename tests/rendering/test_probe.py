@@ -53,7 +53,7 @@ def test_samples_are_iterated_again_only_if_the_limit_may_change_them(slowest, p
     def begin(shape, columns, rows, limit):
         limits.append(limit)
         count, z = np.minimum(escapes, limit).reshape(shape), np.full(shape, 2000.0)
-        return Begun(backend, EscapeTile(count, z, z, z, z, z))
+        return Begun(EscapeTile(count, z, z, z, z, z))
 
     probe = ViewProbe(backend, fractals.plan(VIEWS["direct"], device="cpu"), begin)
     assert probe.settled_limit(4096) == 60_000
@@ -69,7 +69,7 @@ def probe_of(escapes, limits):
         limits.append(limit)
         z = np.full(shape, 2000.0)
         count = np.minimum(escapes, limit).reshape(shape)
-        return Begun(backend, EscapeTile(count, z, z, z, z, z))
+        return Begun(EscapeTile(count, z, z, z, z, z))
 
     backend = open_backend(choose("cpu").device, "float64", 1)
     return ViewProbe(backend, fractals.plan(VIEWS["deep"], device="cpu"), begin)
@@ -185,7 +185,7 @@ def test_each_probe_counts_its_own_samples_that_escaped():
         count = dice.integers(10, limit, PROBE_SIZE[::-1]).astype(np.int32)
         count[dice.random(count.shape) >= share] = limit
         z = np.where(count < limit, dice.uniform(256, 9999, count.shape), 0)
-        begun.append(Begun(backend, EscapeTile(count, z, z, z, z, z)))
+        begun.append(Begun(EscapeTile(count, z, z, z, z, z)))
     probe = ViewProbe(backend, plan, lambda *_: None)
     counts, smooth = probe._results(begun, limit)
     for each, own, part in zip(begun, counts, smooth, strict=True):
