@@ -226,15 +226,3 @@ def _instead(request: str, error: DeviceError | DeviceLostError) -> tuple[Device
     if request == "gpu" and not lost:
         return _simulator(), f"{error}; drawing in the simulator"
     raise error
-
-
-__all__ = [
-    "Backend",
-    "Choice",
-    "Device",
-    "choose",
-    "devices",
-    "open_backend",
-    "open_chosen",
-    "open_one_core",
-]

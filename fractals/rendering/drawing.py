@@ -196,7 +196,7 @@ def open_plan(
         options.on_message(note)
     if plan.layers.note:
         options.on_message(plan.layers.note)
-    if iterates and plan.noise and (note := noise_note(plan)):
+    if iterates and not plan.formula.perturbed and (note := noise_note(plan)):
         options.on_message(note)
     if (plan.deep or plan.doubled) and (missing := missing_digits(plan)):
         options.on_message(digits_note(missing, "this width"))

@@ -256,12 +256,7 @@ class GridMethod:
     def _probe(self) -> ViewProbe:
         """Return a probe of the view; it is not kept, because it refers to this object."""
         begin = functools.partial(self._begin, probing=True)
-        return ViewProbe(self.prober, self.plan, begin, self._threads)
-
-    @property
-    def _threads(self) -> int:
-        """Return how many threads may share work before the first tile; 0: the calling one."""
-        return self.backend.threads if self.backend.threads > 1 else 0
+        return ViewProbe(self.prober, self.plan, begin, self.backend.threads)
 
     def _outputs(self, shape: tuple[int, int], backend: Backend) -> EscapeTile:
         """Return uninitialised arrays of this shape on the device."""
@@ -343,11 +338,10 @@ class Direct(GridMethod):
 
         `limit`: to which samples are iterated, where that is more than the picture's.
         """
-        backend, scene, plan = self.backend, self.scene, self.plan
-        julia = scene.julia is not None
+        backend, plan = self.backend, self.plan
         options = EscapeOptions(
             formula=self.formula.compiled(),
-            julia=julia,
+            julia=self.scene.julia is not None,
             derivative=self.derivative,
             interior_shortcuts=plan.interior_shortcuts,
             steps_per_check=plan.steps_per_check,
@@ -398,8 +392,7 @@ class Direct(GridMethod):
         probing: bool = False,
     ) -> Begun:
         backend = self.backend
-        more = probing and max_iterations > self.max_iterations
-        if more and backend.steps and not self.part:
+        if probing and backend.steps and not self.part and max_iterations > self.max_iterations:
             self._compile(max_iterations)
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:

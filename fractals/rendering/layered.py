@@ -53,6 +53,12 @@ class LayeredPainter(Painter):
     `placing` returns a layer's programs; by default those that take raw numbers.
     """
 
+    _groups: "Groups | None" = None
+    _mean: Run | None = None
+    _to_linear: Run | None = None
+    _turn: Run | None = None
+    _decode: Any = None
+
     def __init__(
         self,
         backend: Backend,
@@ -65,18 +71,6 @@ class LayeredPainter(Painter):
         self._values, self._placing = values, placing or place_samples
         self.projected = plan.view.projection == "exponential"
         super().__init__(backend, plan, dtype, encode)
-        several, filtered = len(self.layers.drawn) > 1, plan.jittered
-        self._groups: Groups | None = None
-        self._mean: Run | None = None
-        self._to_linear: Run | None = None
-        self._decode: Any = None
-        if several or filtered:
-            self._compile_mixing(several, filtered)
-        if self.projected:
-            self._samples = Samples(self.plan)
-        self._turn: Run | None = None
-        if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
-            self._compile_turn()
 
     def _compile(self) -> list[LayerPrograms]:
         """Return the programs of all layers, and their inputs on the device."""
@@ -96,9 +90,14 @@ class LayeredPainter(Painter):
                 lookup = palette.srgb_from_linear(lookup).astype(np.float32)
             on_device = backend.to_device(lookup, kept=not several)
             own = inputs_of(self, layer), layer.subtracts_offset, on_device
-            painted.append(
-                LayerPrograms(place, paint, *own, np.float32(layer.opacity), fill, table)
-            )
+            over = np.float32(layer.opacity), fill, table
+            painted.append(LayerPrograms(place, paint, *own, *over))
+        if several or filtered:
+            self._compile_mixing(several, filtered)
+        if self.projected:
+            self._samples = Samples(self.plan)
+        if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
+            self._compile_turn()
         return painted
 
     def _compile_mixing(self, several: bool, filtered: bool) -> None:

@@ -82,7 +82,7 @@ class TableMaker:
 
     # Compiles and runs the programs that fill tables; it changes no number
     cpu: Backend = field(compare=False)
-    threads: int = field(compare=False)  # how many threads fill them; 0: the calling one
+    threads: int = field(compare=False)  # how many threads fill them; 0 or 1: the calling one
     formula: Formula
     julia: bool  # whether the second orbit is the orbit of 0
     extended: bool  # whether each difference has an exponent of its own
@@ -343,7 +343,7 @@ class Perturbation(GridMethod):
         plan, escape_radius = self.plan, self.scene.iteration.escape_radius
         largest_c = 0.0 if self.julia else _largest_c(plan)
         options = self.formula, self.julia, plan.extended, escape_radius, self._exponent, largest_c
-        maker = TableMaker(self.cpu, self._threads, *options, self.statistics.moves)
+        maker = TableMaker(self.cpu, self.backend.threads, *options, self.statistics.moves)
         return maker.tables(references, near_radius)
 
     def _view(self, tables: Tables) -> PerturbView:

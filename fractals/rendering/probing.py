@@ -170,7 +170,7 @@ class ViewProbe:
     plan: Plan
     # ``begin(shape, columns, rows, max_iterations)`` returns samples that are `Begun`
     begin: Callable[..., Begun]
-    # Probes of several widths at once; 0: one after the other, in the calling thread
+    # Probes of several widths at once; 0 or 1: one after the other, in the calling thread
     threads: int = 0
     seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
     # The smooth counts of the view, where all samples escaped: the limit does not change these.

@@ -239,16 +239,19 @@ def make_layers(scene: Scene) -> Layers:
         coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(ResolvedLayer(paint, coloring, side, group))
-    heights = None
-    if scene.relief.heights != "none":
-        paint = Paint.model_validate({"coloring": scene.relief.heights})
-        made = fitting(paint.coloring.make(), formula, scene.julia is not None)
-        heights = ResolvedLayer(paint, made, "escaped")
+    heights = None if scene.relief.heights == "none" else _heights_of(scene, formula)
     inside = any(layer.side != "escaped" and layer.coloring.statistic for layer in drawn)
     statistics = Statistics.of(tuple(layer.coloring for layer in drawn), inside)
     bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
     note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
     return Layers(tuple(drawn), statistics, note if bands else "", heights)
+
+
+def _heights_of(scene: Scene, formula: Formula) -> ResolvedLayer:
+    """Return the layer whose values are the heights of a relief."""
+    paint = Paint.model_validate({"coloring": scene.relief.heights})
+    made = fitting(paint.coloring.make(), formula, scene.julia is not None)
+    return ResolvedLayer(paint, made, "escaped")
 
 
 def place_of(scene: Scene, formula: AnyFormula) -> tuple[Fraction, tuple[Fraction, Fraction]]:

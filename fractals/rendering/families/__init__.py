@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from fractals import catalog
 from fractals.backends.base import Backend, Stages
-from fractals.backends.devices import Device, choose
+from fractals.backends.devices import choose
+from fractals.backends.probe import Device
 from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
 from fractals.io.escape_data import STORE
 from fractals.io.facts import PictureFacts
