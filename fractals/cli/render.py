@@ -190,12 +190,11 @@ def render_command(
     lantern, unless options name a formula, a view or colors.
     """
     how = shared.drawing_request(options)
-    if cluster := shared.cluster_request(options):
-        how["cluster"] = cluster
-    how["keep"] = keep
+    cluster = shared.cluster_request(options)
+    files = PictureFileOptions(overwrite=overwrite, keep=keep, cluster=cluster)
     how["preview"] = preview or (False if no_preview or as_json else TERMINAL)
     if scenes and output and output != "-" and is_folder(output):
-        draw_each(scenes, output, options, how, overwrite, dry_run, as_json)
+        draw_each(scenes, output, options, how, files, dry_run, as_json)
         return
     lost: list[str] = []
     defaults = shared.scene_table()
@@ -204,7 +203,7 @@ def render_command(
     path = output or default_output(
         scenes, options, ".png", free=not (overwrite or dry_run or keep)
     )
-    draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
+    draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
 
 
 def draw_each(
@@ -212,7 +211,7 @@ def draw_each(
     folder: str,
     options: dict[str, Any],
     how: dict[str, Any],
-    overwrite: bool,
+    files: PictureFileOptions,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -223,7 +222,7 @@ def draw_each(
         lost: list[str] = []
         scene = requested_scene((source,), options, lost, shared.scene_table(), fits=not dry_run)
         path = str(Path(folder, source_name(source) + ".png"))
-        draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
+        draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
 
 
 def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:
@@ -248,7 +247,7 @@ def draw_or_plan(
     scene: "Scene",
     output: str,
     how: dict[str, Any],
-    overwrite: bool,
+    files: PictureFileOptions,
     dry_run: bool,
     as_json: bool,
     lost_lines: list[str],
@@ -279,13 +278,9 @@ def draw_or_plan(
             how = {**how, "preview": terminal_preview(progress)}
         if line := unused(scene):
             tell(line)
-        of_file = {name: how[name] for name in ("cluster", "keep") if name in how}
-        rendered = draw_scene_to(
-            sys.stdout.buffer if output == "-" else output,
-            scene,
-            PictureOptions(progress=progress, **{k: how[k] for k in how.keys() - of_file.keys()}),
-            PictureFileOptions(overwrite=overwrite, **of_file),
-        )
+        options = PictureOptions(progress=progress, **how)
+        file = sys.stdout.buffer if output == "-" else output
+        rendered = draw_scene_to(file, scene, options, files)
     report(rendered, output, rendered.method, as_json, lost_lines)
     if output != "-" and not layered:
         hint_at_one_color(output, scene)

@@ -632,7 +632,7 @@ def _overfull(table: Mapping[str, Any]) -> str:
     layers = list(painted(table.get("color")))[1:]
     if (count := sum("layers" not in layer for layer in layers)) > MAX_LAYERS:
         return f"color.layers: {count} layers, and {MAX_LAYERS} are the most"
-    if nested_deeper(table.get("color"), MAX_NESTING + 1):
+    if layers and nested_deeper(table.get("color"), MAX_NESTING + 1):
         return f"color.layers: groups lie in one another, and {MAX_NESTING} deep is the most"
     parts = dict(table)
     parts |= {f"color.layers.{k}": layer for k, layer in enumerate(layers)}
