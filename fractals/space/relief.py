@@ -70,7 +70,7 @@ BYTES_A_SAMPLE = 80  # of values, light and heights, and of these on the device
 BYTES_A_PIXEL = 24  # of sums
 RAYS_A_PATH = 3
 KEPT_ROWS = 64  # that get the samples of a round at once, where Ctrl-C keeps them
-SUMS = 1  # version of what samples add up to
+SUMS = 2  # version of what samples add up to
 
 
 @dataclass(frozen=True)

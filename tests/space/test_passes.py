@@ -127,6 +127,20 @@ def test_haze_is_that_of_the_samples(tmp_path):
     assert np.abs(planes["haze"] - at_middles)[edge].max() > 0.1
 
 
+def test_haze_dims_what_shines_as_it_dims_all_light(tmp_path):
+    """A black surface sends no light but what shines; of its only path the haze takes a part."""
+    keys = {"bounces": 0, "samples": 1, "gloss": 4.0, "palette": ("#000", "#000")}
+    scene = solid_scene("mandelbox", **keys, sun=LOW, haze=0.6, size=(24, 16), relight=True)
+    hazy = channels(tmp_path / "a.exr", scene)
+    clear = channels(tmp_path / "b.exr", scene.replace(haze=0.0))
+    shines = color(clear, "direct")
+    assert (shines > 0.1).any()
+    seen = hazy["Z"] < lights.NOWHERE
+    assert np.ptp(hazy["haze"][seen]) > 0.2
+    dimmed = shines * (1 - hazy["haze"])[..., None]
+    np.testing.assert_allclose(color(hazy, "direct"), dimmed, atol=2e-5)
+
+
 def test_the_picture_before_the_lens_is_that_of_a_pinhole(tmp_path):
     scene = solid_scene("mandelbox", **LIT, size=(24, 16), relight=True, lens=0.2)
     planes = channels(tmp_path / "a.exr", scene)
