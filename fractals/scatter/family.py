@@ -128,7 +128,7 @@ class Scatterer(Family):
             facts, rest = facts_of(plan, hits, stages), {}
             if hits.chunks < plan.chunks:
                 rest = {"sums": hits.sums, "chunks": hits.chunks, "hits": hits.hits}
-                unit = "orbits" if plan.orbits else "points"
+                unit = "orbit" if plan.orbits else "point"
                 whole = points_of(plan.scene) * plan.chunks / replace(plan, enough=0).chunks
                 done = whole * hits.chunks / plan.chunks
                 facts["summary"] = Partial(done, whole, f"{unit} a pixel")

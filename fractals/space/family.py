@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Stages
-from fractals.errors import OptionError
+from fractals.errors import OptionError, counted
 from fractals.io import png
 from fractals.io.escape_data import STORE
 from fractals.io.facts import Partial
@@ -69,8 +69,8 @@ class SolidFacts:
 
     def __str__(self) -> str:
         if self.mean:
-            return f"{self.mean:.3g} samples a pixel, at most {self.samples}"
-        return f"{self.samples} samples a pixel"
+            return f"{counted(f'{self.mean:.3g}', 'sample a pixel')}, at most {self.samples}"
+        return counted(self.samples, "sample a pixel")
 
 
 class SolidRefinement:
@@ -180,7 +180,7 @@ class SolidRefinement:
             self._filling = tracing.filling()
         filling, shown, spent, took = self._filling, self._done, 0.0, 0.0
         if shown:
-            said = f"{shown} of {whole} samples"
+            said = f"{shown} of {counted(whole, 'sample')}"
             yield Refined(self._shown(tracing, filling), 1, said, shown == whole)
         while self._done < whole:
             self._even, last = False, tracing.effort.after(self._done)
@@ -201,7 +201,8 @@ class SolidRefinement:
             begun, shown = perf_counter(), last
             pixels = self._shown(tracing, filling)
             spent, took = 0.0, perf_counter() - begun
-            yield Refined(pixels, 1, f"{self._done} of {whole} samples", self._done == whole)
+            said = f"{shown} of {counted(whole, 'sample')}"
+            yield Refined(pixels, 1, said, self._done == whole)
 
 
 class Solids(Family):
@@ -332,7 +333,7 @@ class Solids(Family):
             facts = facts_of(tracing, stages)
             if not rounds.whole:
                 rest, mean = rounds.kept(), float(rounds.filling.counts.mean())
-                facts["summary"] = Partial(mean, most, "samples a pixel")
+                facts["summary"] = Partial(mean, most, "sample a pixel")
             return ((made, facts) if layered else Image(made, **facts)), rest
 
         if not layered:

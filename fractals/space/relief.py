@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Stages, run_pieces
 from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, counted
 from fractals.io.escape_data import SUFFIXES
 from fractals.io.facts import Partial
 from fractals.io.image import Image
@@ -482,7 +482,7 @@ class ReliefRefinement(AtOnce):
                 self.share = (done + (last - done) * rows.stop / height) / whole
                 yield None
             done = last
-            said = f"{done} of {whole} samples"
+            said = f"{done} of {counted(whole, 'sample')}"
             yield Refined(lighting.pixels(sums, done), 1, said, done == whole)
 
 
@@ -547,7 +547,7 @@ class Reliefs(Family):
             if not rounds.whole:
                 rest = rounds.kept()
                 done = float(rounds.counts.mean())
-                facts["summary"] = Partial(done, rounds.most, "samples a pixel")
+                facts["summary"] = Partial(done, rounds.most, "sample a pixel")
             return Image(pixels, **facts), rest
 
         assert isinstance(path, str | Path)
