@@ -263,6 +263,8 @@ def draw_or_plan(
     file_format = "" if layered else format_of(output)
     streams = file_format == "PNG" and not scene.develop.whole
     keeps: Keeps = "bands" if streams else "pixels"
+    if layered and not how.get("keep"):
+        keeps = "layers"
     if dry_run:
         if not layered:
             check_format(file_format, scene.image)

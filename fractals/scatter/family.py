@@ -115,7 +115,6 @@ class Scatterer(Family):
         assert watch
         player = with_enough(open_player(scene, options, "raw"))  # in one piece
         plan = player.plan
-        depends = {"scene": scene.to_toml(), "precision": plan.precision, "sums": SUMS}
 
         def draw(before: Arrays | None) -> tuple[Image, Arrays]:
             hits = plan.no_hits()
@@ -134,7 +133,7 @@ class Scatterer(Family):
                 facts["summary"] = Partial(done, whole, f"{unit} a pixel")
             return Image(pixels, **facts), rest
 
-        return draw_kept(path, scene, depends, options, overwrite, draw)
+        return draw_kept(path, scene, plan.precision, SUMS, options, overwrite, draw)
 
     def refine(
         self,

@@ -27,7 +27,7 @@ from fractals.scene.model import Scene
 from fractals.scene.space import part_of
 from fractals.space.enough import Filling
 from fractals.space.passes import channels_of, colored, numbers_in
-from fractals.space.plan import Seen, SolidPlan, make_solid_plan, samples_of
+from fractals.space.plan import Seen, SolidPlan, has_pinhole, make_solid_plan, samples_of
 from fractals.space.rounds import LightPreview, Rounds
 from fractals.space.store import (
     KIND,
@@ -316,8 +316,14 @@ class Solids(Family):
         stages, watch = Stages(), options.watch
         assert watch
         tracing = open_tracing(scene, options, "store")
-        depends = {"scene": scene.to_toml(), "precision": tracing.plan.precision, "sums": SUMS}
-        numbers = numbers_in(scene) if layered else tracing.numbers
+        precision, numbers = tracing.plan.precision, tracing.numbers
+        if layered:
+            numbers = numbers_in(scene)
+            if has_pinhole(scene):
+                options.on_message(
+                    "keep=True leaves out pinhole, the picture before the lens: leave keep=True "
+                    "out to have it"
+                )
 
         def draw(before: Arrays | None) -> tuple[Any, Arrays]:
             width, height = scene.image.size
@@ -337,7 +343,7 @@ class Solids(Family):
             return ((made, facts) if layered else Image(made, **facts)), rest
 
         if not layered:
-            return draw_kept(path, scene, depends, options, overwrite, draw)
+            return draw_kept(path, scene, precision, SUMS, options, overwrite, draw)
         exr.library()  # before anything is drawn
 
         def open_file(replaces: bool) -> Callable[[Any], Rendered]:
@@ -350,7 +356,7 @@ class Solids(Family):
 
             return write
 
-        return draw_kept(path, scene, depends, options, overwrite, draw, open_file)
+        return draw_kept(path, scene, precision, SUMS, options, overwrite, draw, open_file)
 
     def _write_light(
         self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool
@@ -362,7 +368,7 @@ class Solids(Family):
         exr.library()  # before anything is drawn
         check_output(path, overwrite)
         tracing, own = open_tracing(scene, options), options
-        sharp = scene.camera.lens > 0 and scene.light.relight
+        sharp = has_pinhole(scene)
         if sharp:  # the picture before the lens follows
             own = options.replace(progress=within(options.on_progress, 0, 1, 2))
         channels = channels_of(tracing, light_of(tracing, own, stages))

@@ -533,8 +533,7 @@ class Reliefs(Family):
             return super().render_to(path, scene, options, overwrite, cluster)
         from fractals.rendering.stores.keeping import Arrays, draw_kept
 
-        plan = self.plan(scene, options, "pixels")
-        depends = {"scene": scene.to_toml(), "precision": plan.inner.precision, "sums": SUMS}
+        precision = self.plan(scene, options, "pixels").inner.precision
 
         def draw(before: Arrays | None) -> tuple[Image, Arrays]:
             lighting, drawing = light_ground(scene, options)
@@ -551,7 +550,7 @@ class Reliefs(Family):
             return Image(pixels, **facts), rest
 
         assert isinstance(path, str | Path)
-        return draw_kept(Path(path), scene, depends, options, overwrite, draw)
+        return draw_kept(Path(path), scene, precision, SUMS, options, overwrite, draw)
 
     def refine(
         self,
