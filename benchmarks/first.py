@@ -119,9 +119,11 @@ def run(
         "FRACTALS_CACHE_DIR": str(caches),
         "FRACTALS_PREBUILT": str(int(shipped)),
     }
+    own = checkout / ".venv" / "bin" / "python"  # older checkouts have other dependencies
+    python = str(own) if own.exists() else sys.executable
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
     subprocess.run(
-        [sys.executable, *arguments], env=environment, cwd=caches, check=True, capture_output=True
+        [python, *arguments], env=environment, cwd=caches, check=True, capture_output=True
     )
     passed, after = perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, passed
