@@ -201,7 +201,7 @@ class SolidRefinement:
             begun, shown = perf_counter(), last
             pixels = self._shown(tracing, filling)
             spent, took = 0.0, perf_counter() - begun
-            said = f"{shown} of {counted(whole, 'sample')}"
+            said = f"{self._done} of {counted(whole, 'sample')}"
             yield Refined(pixels, 1, said, self._done == whole)
 
 

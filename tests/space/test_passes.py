@@ -1,5 +1,7 @@
 """Channels of an EXR of a solid: places in space, and the parts of the light."""
 
+import json
+
 import numpy as np
 import pytest
 from support.shapes import BALL, solid_scene, sums_of, tracing_of
@@ -151,6 +153,25 @@ def test_the_picture_before_the_lens_is_that_of_a_pinhole(tmp_path):
     assert np.abs(planes["G"] - planes["pinhole.G"]).max() > 0.05
     without = channels(tmp_path / "c.exr", scene.replace(relight=False))
     assert not any(name.startswith("pinhole") for name in without)
+
+
+def test_the_forecast_counts_the_picture_before_the_lens(capsys, tmp_path):
+    seconds = {}
+    for lens, file in (("0.1", "a.exr"), ("0.1", "a.png"), ("0", "a.exr")):
+        words = ["render", "--formula", "mandelbulb", "--relight", "--lens", lens, "--cpu"]
+        assert main([*words, "-o", str(tmp_path / file), "--dry-run", "--json"]) == 0
+        seconds[lens, file] = json.loads(capsys.readouterr().out)["seconds"]
+    assert seconds["0.1", "a.exr"] == pytest.approx(2 * seconds["0.1", "a.png"], rel=0.05)
+    assert seconds["0", "a.exr"] == seconds["0.1", "a.png"]
+
+
+def test_an_exr_that_is_kept_says_that_it_has_no_picture_before_the_lens(tmp_path):
+    pytest.importorskip("OpenEXR")
+    for lens in (0.2, 0.0):
+        scene, said = solid_scene("menger", **LIT, size=(4, 3), relight=True, lens=lens), []
+        path = tmp_path / f"{lens}.exr"
+        fractals.render_to(path, scene, device="cpu", keep=True, on_message=said.append)
+        assert any("leaves out pinhole" in line for line in said) == (lens > 0)
 
 
 def test_the_command_takes_relight(tmp_path):

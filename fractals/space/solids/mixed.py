@@ -1,6 +1,7 @@
 """Solids that mix the folds of other solids within a step, as hybrids of Mandelbulber do."""
 
 import math
+from dataclasses import replace
 
 from fractals.kernels.primitives import clamp, fma, number, select
 from fractals.kernels.space import folded, rotated, rotation, swapped
@@ -145,15 +146,15 @@ def box_ball_step(x, y, z, d, a, b, c, options):
 def boxbulb(power=8, scale=1.0, fold=1.0, inner=0.5, outer=1.0, theta=0.0, phi=0.0):
     """Boxbulb: the folds of a Mandelbox before the power of a Mandelbulb (Krzysztof Marczak, 2010).
 
-    Unlike the hybrid of both solids, a step adds its point once. Mandelbulber's "Box Fold Bulb Pow
-    2" has power 2, scale 2, theta 90 and phi 180.
+    Unlike the hybrid of both solids, a step adds its point once. Mandelbulber's first one, now "Box
+    Fold Bulb Pow 2", has power 2, scale 2, theta 90 and phi 180, and is hardly more than dust.
     """
     sizes = {"scale": scale, "fold": fold, "inner": inner, "outer": outer}
     given = within(BOXBULB_KNOBS, power=power, **sizes, theta=theta, phi=phi)
     check_ball(inner, outer)
     folds = fold, scale * outer * outer, inner * inner, outer * outer
     bulb = mandelbulb(power, theta, phi)
-    box = Solid("boxbulb", "Folds", box_ball_step, distance="linear", options=folds)
+    box = replace(bulb, step=box_ball_step, general=None, options=folds)
     # Beyond this r the power is more than 2 r, and the point that is added is r at most
     reach = least = 2 * math.sqrt(3) * fold
     while (scale * (reach - least)) ** power < 2 * reach:
@@ -166,11 +167,11 @@ def boxbulb(power=8, scale=1.0, fold=1.0, inner=0.5, outer=1.0, theta=0.0, phi=0
         degree=power,
         short=1.5,
         steps=bulb_steps(power),
-        bail=10 ** (28 / max(power, 7)),
+        bail=min(1e4, 10 ** (28 / power)),
         bound=reach,
         options=(*folds, *bulb.options),
         parameters=given,
         knobs=BOXBULB_KNOBS,
-        source="Krzysztof Marczak, 2010",
+        source="FoldingIntPow of Mandelbulb 3D and Mandelbulber (Krzysztof Marczak), 2010",
         position=from_afar(0.8 * reach),
     )
