@@ -18,7 +18,8 @@ With --warm all programs are compiled before: least and median of the CPU time o
 in turns with a process that imports NumPy alone.
 
 With --defaults, the same of pictures that take long, a quarter as wide and high as by default: the
-whole ones take about 16 times as long. Drafts and denoised pictures are of this checkout alone.
+whole ones take about 16 times as long. Both checkouts draw the scenes of this one's gallery. Drafts
+and denoised pictures are of this checkout alone.
 
 With --shipped each kind starts from empty caches, in turns with machine code of the package and
 without: medians of the CPU time of a first picture, and of the same again.
@@ -65,7 +66,10 @@ WARM: dict[str, list[str]] = {
 # Pictures that take long, at a quarter of their size
 SMALL, LARGE = ["--size", "320x200"], ["--size", "480x270"]
 DEFAULTS: dict[str, list[str]] = {
-    **{name: [name, *SMALL] for name in ("caldera", "ruin", "spire", "bonfire")},
+    **{
+        name: [str(HERE / "gallery" / f"{name}.toml"), *SMALL]
+        for name in ("caldera", "ruin", "spire", "bonfire")
+    },
     "mandelbulb": ["--formula", "mandelbulb", *LARGE],
     "buddhabrot": ["--formula", "buddhabrot", *LARGE],
 }
@@ -115,9 +119,11 @@ def run(
         "FRACTALS_CACHE_DIR": str(caches),
         "FRACTALS_PREBUILT": str(int(shipped)),
     }
+    own = checkout / ".venv" / "bin" / "python"  # older checkouts have other dependencies
+    python = str(own) if own.exists() else sys.executable
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
     subprocess.run(
-        [sys.executable, *arguments], env=environment, cwd=caches, check=True, capture_output=True
+        [python, *arguments], env=environment, cwd=caches, check=True, capture_output=True
     )
     passed, after = perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, passed

@@ -140,6 +140,16 @@ def shown(given: Any, most: int = MAX_SHOWN) -> str:
     return escaped(text[:most]) + "..." * (len(text) > most)
 
 
+def counted(count: Any, what: str) -> str:
+    """Return a number and what it counts: the first word of this gets an s, unless it is 1.
+
+    >>> counted(1, "sample a pixel"), counted(0, "file"), counted("1.5", "sample a pixel")
+    ('1 sample a pixel', '0 files', '1.5 samples a pixel')
+    """
+    noun, space, rest = what.partition(" ")
+    return f"{count} {noun}{'s' * (str(count) != '1')}{space}{rest}"
+
+
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's message, escaped as by `shown`."""
     lines = str(error).splitlines()

@@ -168,7 +168,7 @@ def test_files_in_use_on_windows_are_named_in_one_line(monkeypatch, tmp_path):
     for name in ("a.npy", "b.o"):
         (folder / name).write_bytes(b"")
     monkeypatch.setitem(CACHES, "compiled programs", lambda: tmp_path)
-    with pytest.raises(FractalsError, match="programs: 1 files deleted, and 1 can't be: Access"):
+    with pytest.raises(FractalsError, match="programs: 1 file deleted, and 1 can't be: Access"):
         empty_cache("compiled programs")
 
 

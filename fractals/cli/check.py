@@ -12,7 +12,7 @@ from fractals.cli import shared
 from fractals.cli.command import FILE, names, section, verb
 from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
 from fractals.cli.values import Whole, parse_size
-from fractals.errors import DifferenceError, OptionError, shown, to_install
+from fractals.errors import DifferenceError, OptionError, counted, shown, to_install
 
 
 @verb(
@@ -92,7 +92,7 @@ def bench_command(
         for workload in [load_workload(name) for name in workloads or ("default",)]:
             current = workload.scene.image.size
             workload = workload.change(size and parse_size(size, current), precision)
-            tell(f"{workload.name}: {runs} runs on {names}")
+            tell(f"{workload.name}: {counted(runs, 'run')} on {names}")
             crossing = crossover or plot is not None
             with ProgressLine(program=workload.name):
                 results.append(measure(workload, chosen, runs, threads, crossing, quick, tell))
@@ -141,12 +141,13 @@ def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
         lines.append(f"{name:20}{size / 2**20:9.1f} MiB  {folder()}")
         if empty:
             removed = empty_cache(name)
-            tell(f"{name}: {removed} files deleted")
+            tell(f"{name}: {counted(removed, 'file')} deleted")
     ours = shipped.facts()
     size, where = ours["bytes"] / 2**20, ours["file"] or f"not used: {ours['unused']}"
     lines.append(f"{'programs as shipped':20}{size:9.1f} MiB  {where}")
     if ours["kernels"]:
-        lines.append(f"{'':34}{ours['kernels']} kernels for GPUs: '{shipped.file_of_kernels()}'")
+        kernels = counted(ours["kernels"], "kernel for GPUs")
+        lines.append(f"{'':34}{kernels}: '{shipped.file_of_kernels()}'")
     own = shared.path()
     found = own.is_file()
     lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")
@@ -202,7 +203,7 @@ def devices_command(as_json: bool) -> None:
     lines = []
     for device in found:
         if device.kind == "cpu":
-            facts = f"{device.cores} cores, {device.vector_bits}-bit vectors"
+            facts = f"{counted(device.cores, 'core')}, {device.vector_bits}-bit vectors"
         elif device.kind == "cuda":
             major, minor = device.compute_capability
             memory = device.memory / 2**30
@@ -224,7 +225,8 @@ def devices_command(as_json: bool) -> None:
         if device.kind == "cpu":
             what = f"first pictures are compiled: no programs as shipped ({ours['unused']})"
             if ours["level"]:
-                what = f"{ours['programs']} programs came with the package, for {ours['level']}"
+                programs = counted(ours["programs"], "program")
+                what = f"{programs} came with the package, for {ours['level']}"
             lines.append(f"{'':10} {what}")
     if not opencl.found()[0]:
         lines.append(f"{'opencl':10} not found: {opencl.found()[1]}")
@@ -281,7 +283,7 @@ def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: b
     """
     from fractals.tools.verify import verify
 
-    with ProgressLine(task=f"recomputing {pixels} pixels in plain Python"):
+    with ProgressLine(task=f"recomputing {counted(pixels, 'pixel')} in plain Python"):
         found = verify(picture, pixels, exact=exact, seed=seed, on_message=tell)
     bad = [pixel for pixel in found if not pixel.right]
     unstable, compared = (sum(getattr(p, name) for p in found) for name in ("unstable", "compared"))
@@ -290,11 +292,14 @@ def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: b
         facts = {"unstable_samples": unstable, "exact_samples": compared}
         print_json({"pixels": len(found), "wrong": tables, **facts})
     else:
-        note = f"; {compared} counts were compared with exact ones" if compared else ""
-        note += f"; {unstable} samples are chaotic: rounding changes their count" if exact else ""
-        tell(f"{picture}: {len(found) - len(bad)} of {len(found)} pixels are right{note}")
+        note = f"; {counted(compared, 'count')} compared with exact ones" if compared else ""
+        if exact:
+            note += f"; {counted(unstable, 'sample')} chaotic: rounding changes the count"
+        right = f"{len(found) - len(bad)} of {counted(len(found), 'pixel')} right"
+        tell(f"{picture}: {right}{note}")
     if bad:
         first = bad[0]
         raise DifferenceError(
-            f"{len(bad)} pixels differ; the first, at ({first.x}, {first.y}), {first.difference}"
+            f"{counted(len(bad), 'pixel')} wrong; the first, at ({first.x}, {first.y}), "
+            f"{first.difference}"
         )

@@ -27,7 +27,7 @@ from fractals.cli.messages import (
     write_out,
 )
 from fractals.cli.scenes import check_png, read_stdin, requested_scene
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, counted, shown
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -146,7 +146,7 @@ def about_palette(name: str) -> str:
 
     found = palette.load(name)
     ends = "cyclic" if found.cyclic else "two ends, not cyclic"
-    text = f"{found.title}: {len(found.stops)} colors, {ends}"
+    text = f"{found.title}: {counted(len(found.stops), 'color')}, {ends}"
     if shows_colors():
         from fractals.tools.sheet import turn
 
@@ -406,8 +406,8 @@ def show_raw(file: str) -> "Scene":
         planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())
         tell(
             f"{file}: {store.shape[1]}x{store.shape[0]} samples, {planes}, {store.method}, "
-            f"max_iterations {store.max_iterations}; {done} of {store.tiles} tiles are finished, "
-            f"{store.size / 2**20:.0f} MiB"
+            f"max_iterations {store.max_iterations}; {done} of {counted(store.tiles, 'tile')} "
+            f"finished, {store.size / 2**20:.0f} MiB"
         )
         return store.scene
     raw = EscapeData.load(file)

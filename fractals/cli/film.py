@@ -22,7 +22,7 @@ from fractals.cli.messages import (
 )
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, counted, shown
 from fractals.films.options import FilmOptions, SaveOptions
 
 if TYPE_CHECKING:
@@ -181,8 +181,9 @@ def _plan_lines(plan: "FilmPlan") -> list[str]:
         )
     width, height = plan.scene.image.size
     lines.append(
-        f"{plan.count} frames, {width}x{height}, {plan.samples / 1e6:.1f} million samples, "
-        f"{about(plan.seconds)} with encoding, a file of about {bytes_text(plan.bytes)}"
+        f"{counted(plan.count, 'frame')}, {width}x{height}, "
+        f"{plan.samples / 1e6:.1f} million samples, {about(plan.seconds)} with encoding, "
+        f"a file of about {bytes_text(plan.bytes)}"
     )
     return lines
 
@@ -218,7 +219,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
             tell(f"{path}: finished segments are kept; the same command resumes")
             raise
     if saved.resumed:
-        tell(f"{path}: resumed with {saved.resumed} of {saved.frames} frames")
+        tell(f"{path}: resumed with {saved.resumed} of {counted(saved.frames, 'frame')}")
     if saved.flashes:
         tell(
             "warning: a part of the film flashes more than three times a second, which can cause "
@@ -243,8 +244,8 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         return
     width, height = film.size
     tell(
-        f"{saved.path}: {saved.frames} frames, {width}x{height}, {film.fps:g} fps, {methods}, "
-        f"{bytes_text(saved.bytes)}, {saved.seconds:.1f} s"
+        f"{saved.path}: {counted(saved.frames, 'frame')}, {width}x{height}, {film.fps:g} fps, "
+        f"{methods}, {bytes_text(saved.bytes)}, {saved.seconds:.1f} s"
     )
 
 

@@ -11,7 +11,7 @@ from fractals.cli.command import option, together, verb, verb_group
 from fractals.cli.messages import ProgressLine, print_facts, print_json, program_of, tell, write_out
 from fractals.cli.scenes import make_folder, requested_scene
 from fractals.cli.values import Whole, whole
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, counted, shown
 from fractals.rendering.options import SuggestOptions
 from fractals.search.options import SearchOptions, SpiralOptions
 
@@ -198,8 +198,8 @@ def misiurewicz_command(
     decimals = max(len(part.partition(".")[2]) for part in found.center)
     tell(
         f"Misiurewicz point of preperiod {found.preperiod} and period {found.period}: a zoom by "
-        f"{found.factor} repeats the view, rotated by {found.angle:.4g}°, {decimals} decimals, "
-        f"{monotonic() - begun:.1f} s"
+        f"{found.factor} repeats the view, rotated by {found.angle:.4g}°, "
+        f"{counted(decimals, 'decimal')}, {monotonic() - begun:.1f} s"
     )
     drawn = found.scene()
     write_found({**found.to_table(), "scene": drawn.to_table()}, [(drawn, output)], as_json)
@@ -275,7 +275,7 @@ def interesting_command(
             drawn = interesting.thumbnails(found, device, threads, progress)
         with written(folder / SHEET) as file:
             file.write(sheet.png(drawn))
-        tell(f"{folder / SHEET}: thumbnails of {len(found)} views")
+        tell(f"{folder / SHEET}: thumbnails of {counted(len(found), 'view')}")
 
 
 def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, Any]) -> "Minibrot":
@@ -291,7 +291,7 @@ def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, A
     digits = max(len(part.partition(".")[2]) for part in found.center)
     tell(
         f"nucleus of period {found.period}: {kind}size {found.size}, {turned}"
-        f"{digits} decimals, {monotonic() - begun:.1f} s"
+        f"{counted(digits, 'decimal')}, {monotonic() - begun:.1f} s"
     )
     old = scene.iteration.max_iterations
     if old != "auto" and found.scene().iteration.max_iterations == "auto":

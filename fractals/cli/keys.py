@@ -162,7 +162,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "relight": (
         "A store of the light can be recolored with other sun_power, sun_color, sky, emission and "
-        "emission_color, and is six times as large; an EXR has more passes.",
+        "emission_color, and is six times as large; an EXR has more passes, and with a lens takes "
+        "twice as long.",
         (),
     ),
     "exposure": (

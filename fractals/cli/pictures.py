@@ -16,7 +16,7 @@ from fractals.cli.messages import ProgressLine, plan_table, print_plan, program_
 from fractals.cli.render import raw_request
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene, source_name
 from fractals.cli.values import Paper, Whole, parse_size, width_on
-from fractals.errors import DifferenceError, OptionError, shown
+from fractals.errors import DifferenceError, OptionError, counted, shown
 from fractals.tools.options import TraceOptions
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def sheet_command(
         data = sheet.png(sheet.assemble(found))
     with written(path, overwrite) as file:
         file.write(data)
-    tell(f"{path}: {len(found)} pictures")
+    tell(f"{path}: {counted(len(found), 'picture')}")
 
 
 @verb(
@@ -238,11 +238,12 @@ def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: in
             tiles.rows_of(picture),
             threads,
             lambda done, total: progress.show(
-                "", done, total, f"{done} of {total} tiles are written", "tiles"
+                "", done, total, f"{done} of {counted(total, 'tile')} written", "tiles"
             ),
         )
     tiles.write_page(pyramid, scene)
-    tell(f"{page}: {pyramid.levels} levels, {tiles.number(pyramid)} tiles; open it in a browser")
+    levels = counted(pyramid.levels, "level")
+    tell(f"{page}: {levels}, {counted(tiles.number(pyramid), 'tile')}; open it in a browser")
 
 
 LINES = TraceOptions.LIMITS
@@ -317,7 +318,7 @@ def trace_command(
     with ProgressLine(program=program_of(scene), task="following lines"):
         found = trace.draw_lines(scene, asked, how, options["coloring"] is not None)
     found.save(path, overwrite=overwrite)
-    tell(f"{path}: {len(found)} lines, {asked.paper:g} mm wide")
+    tell(f"{path}: {counted(len(found), 'line')}, {asked.paper:g} mm wide")
 
 
 @verb(

@@ -36,6 +36,7 @@ from fractals.rendering.options import PictureFileOptions, PictureOptions
 from fractals.scene.credits import SIGNATURE
 
 if TYPE_CHECKING:
+    from fractals.rendering.families import Keeps
     from fractals.scene.model import Scene
 
 TERMINAL = "on the terminal"  # where previews are shown, if it can show pictures
@@ -295,7 +296,10 @@ def plan_of_picture(
     if measures and file_format:
         check_format(file_format, scene.image)
     streams = file_format == "PNG" and not scene.develop.whole
-    return plan_table(scene, how, "bands" if streams else "pixels", measures)
+    keeps: Keeps = "bands" if streams else "pixels"
+    if not file_format and not how.get("keep"):
+        keeps = "layers"
+    return plan_table(scene, how, keeps, measures)
 
 
 def check_stdout(as_json: bool) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
 
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, counted
 from fractals.films.frames import SingleFrames
 from fractals.films.motion import make_places
 from fractals.films.options import FilmOptions, SaveOptions
@@ -112,8 +112,8 @@ class Film(Timeline):
     """
 
     def __repr__(self) -> str:
-        width, height = self.size
-        return f"Film({len(self)} frames, {width}x{height}, {self.fps:g} fps, {self.seconds:g} s)"
+        (width, height), frames = self.size, counted(len(self), "frame")
+        return f"Film({frames}, {width}x{height}, {self.fps:g} fps, {self.seconds:g} s)"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Film):
@@ -285,7 +285,8 @@ def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> 
     x, y = eye.center
     on_message(
         f"the zoom goes to the eye of a spiral, {x[:SHOWN]}..., {y[:SHOWN]}..., because the "
-        f"scene's center has {needed - missing} decimals and this depth requires {needed}"
+        f"scene's center has {counted(needed - missing, 'decimal')} and this depth requires "
+        f"{needed}"
     )
     return scene.replace(center=(x, y))
 

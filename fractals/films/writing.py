@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, BinaryIO
 
 from fractals import __version__
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, counted, shown
 from fractals.films import encode
 from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
@@ -287,7 +287,8 @@ def _publish(film: Timeline, output: Output, work: FilmFolder, segments: list[Pa
     found = encode.count_frames(joined, tell)
     if found != count:
         raise FractalsError(
-            f"'{shown(joined)}' holds {found} frames and not {count}: the same command tries again"
+            f"'{shown(joined)}' holds {counted(found, 'frame')} and not {count}: the same command "
+            "tries again"
         )
     sync(joined)
     if not output.options.keep_strip:

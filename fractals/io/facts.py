@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import tally_of
+from fractals.errors import counted
 from fractals.kernels.escape import NONE_YET
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
@@ -110,14 +111,14 @@ class Partial:
 
     done: float
     whole: float
-    unit: str  # such as "samples a pixel"
+    unit: str  # of one: such as "sample a pixel"
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON, which are kept beside a picture's scene, too."""
         return {"partial": str(self)}
 
     def __str__(self) -> str:
-        return f"{float(f'{self.done:.3g}'):g} of {self.whole:g} {self.unit}"
+        return f"{float(f'{self.done:.3g}'):g} of {counted(f'{self.whole:g}', self.unit)}"
 
 
 @dataclass

@@ -21,9 +21,9 @@ from fractals.io.tables import gallery_table, is_json, read_table, split_source
 from fractals.scene.credits import claims_another
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
+from fractals.scene.model import Scene, merge, nest, validate
 from fractals.scene.numbers import plain_minus
-from fractals.scene.paint import MAX_NESTING
+from fractals.scene.paint import MAX_NESTING, nested_deeper
 from fractals.scene.space import SOURCES
 
 # Reads the files that a film names: tracks from CSV become points; sound keeps its path.

@@ -150,7 +150,7 @@ SHALLOW, DEEP = 24, 44
 MIN_LIMIT = 1024  # the least limit "auto" of a deep view
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
-Keeps = Literal["pixels", "bands", "raw", "store", "nothing"]
+Keeps = Literal["pixels", "bands", "layers", "raw", "store", "nothing"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -495,10 +495,10 @@ def make_plan(
     """Return how a scene is drawn on a kind of device.
 
     `threads` is the number of CPU threads, or of the device's cores, that share the tiles. `keeps`
-    is what stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
-    "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed; or
-    "nothing", where the view is only probed or measured. A view that is too deep for the number
-    type is refused.
+    is what stays in memory: "pixels" of the whole picture, or "layers" of its EXR; "bands" of a PNG
+    on its way to a file; "raw" numbers of all samples; or, on their way to a "store", of the tiles
+    being computed; or "nothing", where the view is only probed or measured. A view that is too deep
+    for the number type is refused.
     """
     if device not in LIMITS:
         kinds = ", ".join(LIMITS)

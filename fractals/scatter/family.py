@@ -115,7 +115,6 @@ class Scatterer(Family):
         assert watch
         player = with_enough(open_player(scene, options, "raw"))  # in one piece
         plan = player.plan
-        depends = {"scene": scene.to_toml(), "precision": plan.precision, "sums": SUMS}
 
         def draw(before: Arrays | None) -> tuple[Image, Arrays]:
             hits = plan.no_hits()
@@ -128,13 +127,13 @@ class Scatterer(Family):
             facts, rest = facts_of(plan, hits, stages), {}
             if hits.chunks < plan.chunks:
                 rest = {"sums": hits.sums, "chunks": hits.chunks, "hits": hits.hits}
-                unit = "orbits" if plan.orbits else "points"
+                unit = "orbit" if plan.orbits else "point"
                 whole = points_of(plan.scene) * plan.chunks / replace(plan, enough=0).chunks
                 done = whole * hits.chunks / plan.chunks
                 facts["summary"] = Partial(done, whole, f"{unit} a pixel")
             return Image(pixels, **facts), rest
 
-        return draw_kept(path, scene, depends, options, overwrite, draw)
+        return draw_kept(path, scene, plan.precision, SUMS, options, overwrite, draw)
 
     def refine(
         self,

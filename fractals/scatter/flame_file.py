@@ -19,7 +19,7 @@ import numpy as np
 from fractals import catalog
 from fractals.color import palette
 from fractals.color.palette import parse_color, srgb_from_linear
-from fractals.errors import SceneError, listed, shown
+from fractals.errors import SceneError, counted, listed, shown
 from fractals.io.foreign import Format, Imported, first_of
 from fractals.scatter.flame_names import Read, value_of
 from fractals.scatter.formulas import MAX_TRANSFORMS
@@ -83,7 +83,7 @@ def entries_of_flame(data: bytes) -> list[tuple[str, str]]:
         name = flame.get("name", "").strip() or f"flame-{number}"
         if name in found:
             name = f"{name}-{number}"
-        found[name] = f"{len(flame.findall('xform'))} transforms"
+        found[name] = counted(len(flame.findall("xform")), "transform")
     return list(found.items())
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, counted, shown
 from fractals.kernels.elementary import sincos
 from fractals.kernels.formula import Formula, explained
 from fractals.scatter.buddhabrot import Buddhabrot
@@ -87,7 +87,8 @@ def _transform(table: Any, where: str) -> Transform:
         if not isinstance(values, Sequence) or isinstance(values, str):
             raise ValueError(f"{where}.{key}: '{shown(values, 40)}' is not a list of numbers")
         if len(values) not in counts:
-            raise ValueError(f"{where}.{key}: {len(values)} numbers; {counts[-1]} are needed")
+            found = counted(len(values), "number")
+            raise ValueError(f"{where}.{key}: {found}; {counts[-1]} are needed")
         return tuple(_number(value, f"{where}.{key}") for value in values)
 
     xaos = several("xaos", (), range(MAX_TRANSFORMS + 1))

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import SceneError, shown
+from fractals.errors import SceneError, counted, shown
 from fractals.io.foreign import Format, Imported, first_of
 
 COMMENT = re.compile(r";[^\n]*")
@@ -44,10 +44,10 @@ def read_ifs(data: bytes, entry: str) -> Imported:
 
 def entries_of_ifs(data: bytes) -> list[tuple[str, str]]:
     """Return the names of the systems, each with words about it."""
-    return [
-        (name, f"{len(text.split()) // NUMBERS} maps" if "(3d)" not in name.lower() else "in space")
-        for name, text in _systems(data).items()
-    ]
+    maps = {
+        name: counted(len(text.split()) // NUMBERS, "map") for name, text in _systems(data).items()
+    }
+    return [(name, "in space" if "(3d)" in name.lower() else own) for name, own in maps.items()]
 
 
 def _systems(data: bytes) -> dict[str, str]:
@@ -73,8 +73,8 @@ def _rows(name: str, text: str) -> list[tuple[float, ...]]:
         )
     if not words or len(words) % NUMBERS:
         raise SceneError(
-            f"'{shown(name, 40)}' has {len(words)} numbers: each map has {NUMBERS}, a to f and its "
-            "probability"
+            f"'{shown(name, 40)}' has {counted(len(words), 'number')}: each map has {NUMBERS}, "
+            "a to f and its probability"
         )
     if len(words) > MAX_ROWS * NUMBERS:
         raise SceneError(f"'{shown(name, 40)}' has more than {MAX_ROWS} maps")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import OptionError
+from fractals.errors import OptionError, counted
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.stores.sums import (
     ANOTHER,
@@ -175,7 +175,7 @@ def check_hits(hits: Hits, plan: ScatterPlan, what: str, how: str) -> None:
     check_same(facts_of(hits.scene), facts_of(plan.scene), what, how)
     if plan.needed_margin > hits.margin:
         raise OptionError(
-            f"{what}: it keeps {hits.margin} buckets beyond the edge of the picture, and "
+            f"{what}: it keeps {counted(hits.margin, 'bucket')} beyond the edge, and "
             f"estimator_radius and filter need {plan.needed_margin}: {how}"
         )
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from fractals import meant
 from fractals.catalog import did_you_mean
-from fractals.errors import shown
+from fractals.errors import counted, shown
 from fractals.scene.numbers import plain
 
 Check = Callable[[Any], Any]
@@ -242,9 +242,9 @@ def _values(given: Any) -> list[Any]:
 
 def _check_length(values: Any, least: int, most: float) -> None:
     if len(values) > most:
-        raise ValueError(f"more than {most} values")
+        raise ValueError(f"more than {counted(most, 'value')}")
     if len(values) < least:
-        raise ValueError(f"fewer than {least} values")
+        raise ValueError(f"fewer than {counted(least, 'value')}")
 
 
 def _list(make: Check, part: Check, max_length: float = math.inf, min_length: int = 0) -> Check:

@@ -17,7 +17,14 @@ from fractals.scene.checks import After, Before, CommandHelp, JsonSchema, entry
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords, SceneTables
 from fractals.scene.numbers import check_floats, decimal_text, plain
-from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
+from fractals.scene.paint import (
+    MAX_LAYERS,
+    MAX_NESTING,
+    TOO_DEEP,
+    Color,
+    nested_deeper,
+    plain_name,
+)
 from fractals.scene.picture import (
     SCALES,
     ColorText,
@@ -619,21 +626,13 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
     raise SceneError("\n".join(prefix + line for line in lines))
 
 
-def nested_deeper(color: Any, depth: int) -> bool:
-    """Tell whether groups lie in one another deeper than this, the table of colors counted."""
-    if not isinstance(color, Mapping) or "layers" not in color:
-        return False
-    layers = color["layers"] if isinstance(color["layers"], list | tuple) else ()
-    return depth == 0 or any(nested_deeper(layer, depth - 1) for layer in layers)
-
-
 def _overfull(table: Mapping[str, Any]) -> str:
     """Say which table has more keys or layers than errors can be listed for; "" if none has."""
     layers = list(painted(table.get("color")))[1:]
     if (count := sum("layers" not in layer for layer in layers)) > MAX_LAYERS:
         return f"color.layers: {count} layers, and {MAX_LAYERS} are the most"
     if layers and nested_deeper(table.get("color"), MAX_NESTING + 1):
-        return f"color.layers: groups lie in one another, and {MAX_NESTING} deep is the most"
+        return f"color.layers: {TOO_DEEP}"
     parts = dict(table)
     parts |= {f"color.layers.{k}": layer for k, layer in enumerate(layers)}
     for name, part in [("the scene", table), *parts.items()]:

@@ -16,6 +16,7 @@ from fractals.scene.table import Table, make_once
 
 MAX_LAYERS = 16  # of a scene, those of groups counted
 MAX_NESTING = 4  # groups in one another; each has a buffer of all samples of a tile
+TOO_DEEP = f"groups lie in one another, and {MAX_NESTING} deep is the most"
 Blend = Literal[
     "auto",
     "normal",
@@ -226,6 +227,21 @@ def _is_group(given: Any) -> bool:
     return isinstance(given, LayerGroup) or (isinstance(given, Mapping) and "layers" in given)
 
 
+def nested_deeper(color: Any, depth: int) -> bool:
+    """Tell whether groups lie in one another deeper than this, the table of colors counted."""
+    if not isinstance(color, Mapping) or "layers" not in color:
+        return False
+    layers = color["layers"] if isinstance(color["layers"], list | tuple) else ()
+    return depth == 0 or any(nested_deeper(layer, depth - 1) for layer in layers)
+
+
+def _shallow(given: Any) -> Any:
+    """Return a layer or a group, whose own layers are checked by functions that call themselves."""
+    if nested_deeper(given, MAX_NESTING):
+        raise ValueError(TOO_DEEP)
+    return given
+
+
 class LayerGroup(Over):
     """Layers, and groups, that are blended with each other, and then as one over what is below."""
 
@@ -234,7 +250,7 @@ class LayerGroup(Over):
     )
 
 
-LayerOrGroup = Annotated[Layer | LayerGroup, Either(_is_group)]
+LayerOrGroup = Annotated[Layer | LayerGroup, Either(_is_group), Before(_shallow)]
 LayerGroup.model_fields["layers"].belong("layers", tuple[LayerOrGroup, ...], False)
 
 
@@ -277,4 +293,4 @@ class Color(Paint):
         if (count := len(self.paints) - 1) > MAX_LAYERS:
             raise ValueError(f"{count} layers with those of groups, and {MAX_LAYERS} are the most")
         if self.layers and _nesting(self.layers) > MAX_NESTING:
-            raise ValueError(f"groups lie in one another, and {MAX_NESTING} deep is the most")
+            raise ValueError(TOO_DEEP)

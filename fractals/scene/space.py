@@ -196,7 +196,8 @@ class Light(Table):
     relight: bool = entry(
         default=False,
         description="a store of the light can be recolored with other sun_power, sun_color, sky, "
-        "emission and emission_color, and is six times as large; an EXR has more passes",
+        "emission and emission_color, and is six times as large; an EXR has more passes, and "
+        "with a lens takes twice as long",
     )
 
 

@@ -22,6 +22,7 @@ from fractals.space.cpu_ray_lists import (
     BASE,
     BLOCK,
     CAME,
+    CLEAR,
     COLOR,
     COLUMN,
     DIRECTION,
@@ -301,6 +302,7 @@ def make_body(target, shared, guided):
                     share_haze(sums, 0, ids[PIXEL, p], fog, triple(own, LIGHT, p))
                 fog = real(1) - fog
                 through = fog, fog, fog
+                own[CLEAR, kept] = fog
             ids[0, kept] = p
             put(own, THROUGH, kept, through)
             put(own, PLACE, kept, added(triple(rays, ORIGIN, i), t, d))
@@ -358,7 +360,7 @@ def make_body(target, shared, guided):
             if not rays[HITS, k] > real(0):
                 i = ids[1, k]
                 s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
-                reflected = lit(s, n, d, triple(own, THROUGH, i), gloss)
+                reflected = lit(s, n, d, triple(own, THROUGH, i), gloss * own[CLEAR, i])
                 give(own, ids[0, i], reflected, sun)
                 if shared:
                     share(sums, 0, ids[PIXEL, ids[0, i]], SUNLIGHT, reflected)
@@ -367,7 +369,7 @@ def make_body(target, shared, guided):
             elif shared > 1 and bounce == 0:
                 i = ids[1, k]
                 s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
-                kept_off = lit(s, n, d, triple(own, THROUGH, i), gloss)
+                kept_off = lit(s, n, d, triple(own, THROUGH, i), gloss * own[CLEAR, i])
                 share(sums, 0, ids[PIXEL, ids[0, i]], SHADOW, kept_off)
 
     def rise(rays, own, live, away):

@@ -35,9 +35,9 @@ ORIGIN, DIRECTION, LENGTH, BASE, NUMBER, GOING, LAST = 0, 3, 6, 7, 8, 9, 18
 ENDED, AWAY, TRAP, HITS, LANES, MET, RAY_ROWS = 19, 20, 21, 22, 23, 28, 33
 # Rows of paths: the light so far (by path); what is left of it, place, direction and footprint
 # where they met the surface; trap; four distances; normal; to the sun; two random numbers; how
-# open the surroundings are.
+# open the surroundings are; how clear of haze the way to the first surface is.
 LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
-NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
+NORMAL, TO_SUN, DRAWN, SEEN, CLEAR, PATH_ROWS = 18, 21, 24, 26, 27, 28
 # Rows of whole numbers: which path a ray belongs to, and which ray to the sun belongs to which of
 # these; column, row and sample of a path, and the place of its pixel in the sums.
 COLUMN, ROW, SAMPLE, PIXEL, ID_ROWS = 2, 3, 4, 5, 6

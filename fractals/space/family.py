@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Stages
-from fractals.errors import OptionError
+from fractals.errors import OptionError, counted
 from fractals.io import png
 from fractals.io.escape_data import STORE
 from fractals.io.facts import Partial
@@ -28,7 +28,7 @@ from fractals.scene.model import Scene
 from fractals.scene.space import part_of
 from fractals.space.enough import Filling
 from fractals.space.passes import channels_of, colored, numbers_in
-from fractals.space.plan import Seen, SolidPlan, make_solid_plan, samples_of
+from fractals.space.plan import Seen, SolidPlan, has_pinhole, make_solid_plan, samples_of
 from fractals.space.rounds import LightPreview, Rounds
 from fractals.space.store import (
     KIND,
@@ -71,8 +71,8 @@ class SolidFacts:
 
     def __str__(self) -> str:
         if self.mean:
-            return f"{self.mean:.3g} samples a pixel, at most {self.samples}"
-        return f"{self.samples} samples a pixel"
+            return f"{counted(f'{self.mean:.3g}', 'sample a pixel')}, at most {self.samples}"
+        return counted(self.samples, "sample a pixel")
 
 
 class SolidRefinement:
@@ -182,7 +182,7 @@ class SolidRefinement:
             self._filling = tracing.filling()
         filling, shown, spent, took = self._filling, self._done, 0.0, 0.0
         if shown:
-            said = f"{shown} of {whole} samples"
+            said = f"{shown} of {counted(whole, 'sample')}"
             yield Refined(self._shown(tracing, filling), 1, said, shown == whole)
         while self._done < whole:
             self._even, last = False, tracing.effort.after(self._done)
@@ -203,7 +203,8 @@ class SolidRefinement:
             begun, shown = perf_counter(), last
             pixels = self._shown(tracing, filling)
             spent, took = 0.0, perf_counter() - begun
-            yield Refined(pixels, 1, f"{self._done} of {whole} samples", self._done == whole)
+            said = f"{self._done} of {counted(whole, 'sample')}"
+            yield Refined(pixels, 1, said, self._done == whole)
 
 
 class Solids(Family):
@@ -328,8 +329,14 @@ class Solids(Family):
         stages, watch = Stages(), options.watch
         assert watch
         tracing = open_tracing(scene, options, "store")
-        depends = {"scene": scene.to_toml(), "precision": tracing.plan.precision, "sums": SUMS}
-        numbers = numbers_in(scene) if layered else tracing.numbers
+        precision, numbers = tracing.plan.precision, tracing.numbers
+        if layered:
+            numbers = numbers_in(scene)
+            if has_pinhole(scene):
+                options.on_message(
+                    "keep=True leaves out pinhole, the picture before the lens: leave keep=True "
+                    "out to have it"
+                )
 
         def draw(before: Arrays | None) -> tuple[Any, Arrays]:
             width, height = scene.image.size
@@ -345,11 +352,11 @@ class Solids(Family):
             facts = facts_of(tracing, stages)
             if not rounds.whole:
                 rest, mean = rounds.kept(), float(rounds.filling.counts.mean())
-                facts["summary"] = Partial(mean, most, "samples a pixel")
+                facts["summary"] = Partial(mean, most, "sample a pixel")
             return ((made, facts) if layered else Image(made, **facts)), rest
 
         if not layered:
-            return draw_kept(path, scene, depends, options, overwrite, draw)
+            return draw_kept(path, scene, precision, SUMS, options, overwrite, draw)
         exr.library()  # before anything is drawn
 
         def open_file(replaces: bool) -> Callable[[Any], Rendered]:
@@ -362,7 +369,7 @@ class Solids(Family):
 
             return write
 
-        return draw_kept(path, scene, depends, options, overwrite, draw, open_file)
+        return draw_kept(path, scene, precision, SUMS, options, overwrite, draw, open_file)
 
     def _write_light(
         self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool
@@ -374,7 +381,7 @@ class Solids(Family):
         exr.library()  # before anything is drawn
         check_output(path, overwrite)
         tracing, own = open_tracing(scene, options), options
-        sharp = scene.camera.lens > 0 and scene.light.relight
+        sharp = has_pinhole(scene)
         if sharp:  # the picture before the lens follows
             own = options.replace(progress=within(options.on_progress, 0, 1, 2))
         channels = channels_of(tracing, light_of(tracing, own, stages))

@@ -173,7 +173,8 @@ def make_to_sun(target):
 def sunlight(s, n, d, through, gloss):  # compiled with `target.jit`
     """Return how much of the sun's light a lit surface reflects, by channel.
 
-    s: to the sun; n: the normal; d: of the ray that sees the surface; `through`: the color so far.
+    s: to the sun; n: the normal; d: of the ray that sees the surface; `through`: the color so far;
+    `gloss`: as much of it as the haze lets through.
     """
     zero = number(0, s[0])
     x, y, z = s[0] - d[0], s[1] - d[1], s[2] - d[2]
@@ -383,7 +384,7 @@ def make_path(target, met, shared, guided):
                 if shared > 1:
                     share_haze(out, j, i, fog, color)
                 clear = real(1) - fog
-                through = clear, clear, clear
+                through, gloss = (clear, clear, clear), gloss * clear
             h = fma(spread, t, base)
             place = added(o, t, d)
             n = facing(place, h, d, space)

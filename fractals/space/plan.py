@@ -135,6 +135,8 @@ class SolidPlan:
         """Return a rough estimate of the seconds, without compiling."""
         share = SHARE if self.effort.noise else 1.0
         rays = share * self.samples * (3 + 2 * self.scene.light.bounces)
+        if self.keeps == "layers" and has_pinhole(self.scene):
+            rays *= 2
         return rays / self.scene.camera.ray_step / RAYS[self.device] / max(1, self.threads)
 
     @property
@@ -339,6 +341,11 @@ def effort_of(scene: Scene) -> Effort:
 def numbers_of(scene: Scene) -> int:
     """Return how many numbers a pixel has in a store."""
     return 3 + lights.SHARES if scene.light.relight else 3
+
+
+def has_pinhole(scene: Scene) -> bool:
+    """Tell whether an EXR has the picture before the lens, too, by paths of its own."""
+    return scene.camera.lens > 0 and scene.light.relight
 
 
 def sources_of(scene: Scene) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Stages, run_pieces
 from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, counted
 from fractals.io.escape_data import SUFFIXES
 from fractals.io.facts import Partial
 from fractals.io.image import Image
@@ -70,7 +70,7 @@ BYTES_A_SAMPLE = 80  # of values, light and heights, and of these on the device
 BYTES_A_PIXEL = 24  # of sums
 RAYS_A_PATH = 3
 KEPT_ROWS = 64  # that get the samples of a round at once, where Ctrl-C keeps them
-SUMS = 1  # version of what samples add up to
+SUMS = 2  # version of what samples add up to
 
 
 @dataclass(frozen=True)
@@ -479,7 +479,7 @@ class ReliefRefinement(AtOnce):
                 self.share = (done + (last - done) * rows.stop / height) / whole
                 yield None
             done = last
-            said = f"{done} of {whole} samples"
+            said = f"{done} of {counted(whole, 'sample')}"
             yield Refined(lighting.pixels(sums, done), 1, said, done == whole)
 
 
@@ -530,8 +530,7 @@ class Reliefs(Family):
             return super().render_to(path, scene, options, overwrite, cluster)
         from fractals.rendering.stores.keeping import Arrays, draw_kept
 
-        plan = self.plan(scene, options, "pixels")
-        depends = {"scene": scene.to_toml(), "precision": plan.inner.precision, "sums": SUMS}
+        precision = self.plan(scene, options, "pixels").inner.precision
 
         def draw(before: Arrays | None) -> tuple[Image, Arrays]:
             lighting, drawing = light_ground(scene, options)
@@ -544,11 +543,11 @@ class Reliefs(Family):
             if not rounds.whole:
                 rest = rounds.kept()
                 done = float(rounds.counts.mean())
-                facts["summary"] = Partial(done, rounds.most, "samples a pixel")
+                facts["summary"] = Partial(done, rounds.most, "sample a pixel")
             return Image(pixels, **facts), rest
 
         assert isinstance(path, str | Path)
-        return draw_kept(Path(path), scene, depends, options, overwrite, draw)
+        return draw_kept(Path(path), scene, precision, SUMS, options, overwrite, draw)
 
     def refine(
         self,

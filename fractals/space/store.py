@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import OptionError
+from fractals.errors import OptionError, counted
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.stores.compute_store import Computed
 from fractals.rendering.stores.sums import (
@@ -34,7 +34,7 @@ from fractals.space.plan import SolidPlan, effort_of, numbers_of, sources_of
 from fractals.space.trace import CHECKED, Tracing, open_tracing
 from fractals.threads import Progress, add
 
-SUMS = 3  # version of what samples add up to: raised where rays of a picture change
+SUMS = 4  # version of what samples add up to: raised where rays or light of a picture change
 CHANGED = ("light.samples",)  # keys that change no light of a sample
 COLORS = ("red", "green", "blue")
 SOURCE_NAMES = ("sun", "horizon", "zenith", "ground", "emission")  # in the order of `sources_of`
@@ -85,7 +85,7 @@ class LightSums(PictureSums):
     def __str__(self) -> str:
         height = self.scene.image.size[1]
         rest = f", {self.before} in the other rows" if self.chunks < height else ""
-        return f"{self.each} samples a pixel in {self.chunks} of {height} rows{rest}"
+        return f"{counted(self.each, 'sample a pixel')} in {self.chunks} of {height} rows{rest}"
 
     def answers(self, plan: SolidPlan) -> bool:
         """Tell whether a plan asks for this light, and not for that of fewer samples."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fractals import catalog
 from fractals.backends.devices import choose
 from fractals.backends.probe import Device, cpu
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, counted, shown
 from fractals.io.load import load_scene
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan, plane_sink, run
 from fractals.rendering.families import family_of
@@ -432,7 +432,7 @@ def _rungs(workload: Workload, lanes: Sequence[_Lane], on_message: Tell) -> dict
         if lane.name != "cpu":
             rungs[lane.name] = lane.drawing
         elif threads > 1:
-            rungs[f"ours, {threads} threads"] = lane.drawing
+            rungs[f"ours, {counted(threads, 'thread')}"] = lane.drawing
     return rungs
 
 

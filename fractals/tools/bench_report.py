@@ -15,7 +15,14 @@ from typing import Any
 from fractals import __version__
 from fractals.backends import probe
 from fractals.backends.cuda import gpus
-from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError, to_install
+from fractals.errors import (
+    DifferenceError,
+    FractalsError,
+    OptionError,
+    SceneError,
+    counted,
+    to_install,
+)
 from fractals.io.files import check_output, written
 from fractals.tools.bench import STAGES, Result
 
@@ -80,14 +87,15 @@ def check(report: dict[str, Any]) -> None:
             if not times["equal"]:
                 wrong.append(
                     f"{result['workload']}: {times['device']} differs from "
-                    f"{result['devices'][0]['device']} in {times['differing_counts']} counts and "
-                    f"{times['differing_pixels']} pixels"
+                    f"{result['devices'][0]['device']} in "
+                    f"{counted(times['differing_counts'], 'count')} and "
+                    f"{counted(times['differing_pixels'], 'pixel')}"
                 )
         for rung in result["ladder"]:
             if rung["ours"] and rung["differing_counts"]:
                 wrong.append(
                     f"{result['workload']}: '{rung['name']}' differs in "
-                    f"{rung['differing_counts']} counts"
+                    f"{counted(rung['differing_counts'], 'count')}"
                 )
     if wrong:
         raise DifferenceError("\n".join(wrong))
@@ -96,7 +104,7 @@ def check(report: dict[str, Any]) -> None:
 def hardware_line(report: dict[str, Any]) -> str:
     """Return the names of the hardware."""
     cpu, gpus = report["hardware"]["cpu"], report["hardware"]["gpus"]
-    names = [f"{cpu['name']}, {cpu['cores']} cores, {cpu['vector_bits']}-bit vectors"]
+    names = [f"{cpu['name']}, {counted(cpu['cores'], 'core')}, {cpu['vector_bits']}-bit vectors"]
     names += [f"{gpu['name']}, driver {gpu['driver']}" for gpu in gpus]
     return "; ".join(names)
 
@@ -107,7 +115,7 @@ def size_line(result: dict[str, Any]) -> str:
     n = result["supersampling"]
     samples = f" of {n}x{n} samples" if n > 1 else ""
     shortcuts = "" if result["interior_shortcuts"] else ", no interior shortcuts"
-    runs = f"medians of {result['runs']} runs"
+    runs = f"medians of {counted(result['runs'], 'run')}"
     if not result["max_iterations"]:
         return f"{width}x{height}, {result['precision']}; {runs}"
     return (

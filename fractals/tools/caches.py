@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fractals.backends.cache_folder import OURS, compiled_folder, orbits_folder
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, counted
 
 CACHES: dict[str, Callable[[], Path]] = {
     "compiled programs": compiled_folder,
@@ -49,7 +49,7 @@ def empty_cache(name: str) -> int:
             kept, reason = kept + 1, error.strerror or str(error)
     if kept:
         raise FractalsError(
-            f"{name}: {deleted} files deleted, and {kept} can't be: {reason}. "
+            f"{name}: {counted(deleted, 'file')} deleted, and {kept} can't be: {reason}. "
             "End the programs that use them, and try again"
         )
     return deleted

@@ -9,7 +9,7 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, counted, shown
 from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering.drawing import open_plan
@@ -68,7 +68,7 @@ class PointData:
         return len(self._given)
 
     def __repr__(self) -> str:
-        return f"PointData({len(self)} points, max_iterations={self.max_iterations})"
+        return f"PointData({counted(len(self), 'point')}, max_iterations={self.max_iterations})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PointData):

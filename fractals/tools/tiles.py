@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fractals.color.palette import linear_from_srgb, srgb_from_linear
-from fractals.errors import FractalsError, OptionError, SceneError, escaped
+from fractals.errors import FractalsError, OptionError, SceneError, counted, escaped
 from fractals.io import png
 from fractals.io.files import (
     MAX_JSON_BYTES,
@@ -278,7 +278,7 @@ def _rows_of_tiles(pyramid: Pyramid, strips: Iterable[Pixels]) -> Iterator[tuple
             first = pyramid.span(level, row, 1).start
             kept, top = [whole[first - top :]], first
     if row < rows or end != pyramid.size[1]:
-        raise FractalsError(f"the picture has {end} rows, and not {pyramid.size[1]}")
+        raise FractalsError(f"the picture has {counted(end, 'row')}, and not {pyramid.size[1]}")
 
 
 def _cut(pyramid: Pyramid, column: int, row: int, pixels: Pixels) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.color.palette import hexadecimal, srgb_from_linear
-from fractals.errors import OptionError, shown, to_install
+from fractals.errors import OptionError, counted, shown, to_install
 from fractals.io import metadata
 from fractals.io.files import check_output, written
 from fractals.io.load import Source
@@ -70,7 +70,7 @@ class LineDrawing:
     colored: bool
 
     def __repr__(self) -> str:
-        return f"LineDrawing({len(self)} lines, {self.paper:g} mm wide)"
+        return f"LineDrawing({counted(len(self), 'line')}, {self.paper:g} mm wide)"
 
     def __len__(self) -> int:
         return sum(len(lines) for _, lines in self.contours) + len(self.rays)

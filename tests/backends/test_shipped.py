@@ -221,7 +221,7 @@ def test_what_is_used_is_told_and_why_nothing_is(installed, monkeypatch):
 def test_the_command_line_tells_what_is_used(installed, run):
     ship(installed, make_double)
     shipped.shipped.cache_clear()
-    assert "1 programs came with the package, for x86-64-v3" in run("devices")[1].decode()
+    assert "1 program came with the package, for x86-64-v3" in run("devices")[1].decode()
     assert str(installed) in run("cache")[1].decode()
     installed.unlink()
     shipped.shipped.cache_clear()

@@ -138,4 +138,4 @@ def test_names_of_packages_tell_that_a_compiler_is_there(installed, monkeypatch)
 def test_the_command_line_tells_of_kernels(installed, run):
     ship(installed)
     assert shipped.facts()["kernels"] == 1
-    assert "1 kernels for GPUs" in run("cache")[1].decode()
+    assert "1 kernel for GPUs" in run("cache")[1].decode()

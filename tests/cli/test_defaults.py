@@ -121,7 +121,7 @@ def test_cache_shows_folders_and_empties_them(run, monkeypatch, tmp_path):
     assert "1.0 MiB  " + str(tmp_path / "code") in run("cache")[1].decode()
     code, out, err = run("cache", "--empty")
     assert (code, out) == (0, b"")
-    assert "compiled programs: 1 files deleted" in err
+    assert "compiled programs: 1 file deleted" in err
     assert not ours.exists()
     assert not orbit.exists()
     assert all(map(os.path.exists, others))

@@ -32,11 +32,11 @@ def test_compute_goes_on_and_recolor_is_render(run, monkeypatch):
     code, out, err = run("recolor", "seahorse.fz", "--cpu", "-o", "a.png")
     assert (code, out) == (3, b"")
     assert one_line(err)
-    assert f"3 of {len(tiles)} tiles are there" in err
+    assert f"3 of {len(tiles)} tiles there" in err
     assert "fractals compute seahorse.fz computes the others" in err
     code, _, err = run("show", "seahorse.fz")
     assert code == 0
-    assert f"3 of {len(tiles)} tiles are finished" in err
+    assert f"3 of {len(tiles)} tiles finished" in err
 
     code, _, err = run("compute", "seahorse.fz", "--cpu")
     assert code == 0
@@ -61,7 +61,7 @@ def test_show_says_what_is_inside(run):
         "64x36 samples",
         "count (int32)",
         "dz (complex128)",
-        "1 of 1 tiles",
+        "1 of 1 tile",
         "max_iterations 1000",
     )
     assert all(word in err for word in words), err

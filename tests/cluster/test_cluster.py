@@ -364,7 +364,7 @@ def test_commands_with_tls(tmp_path, drawn, plain):
         if worker:
             worker.terminate()
             code, err = ended(worker)
-            assert f"is ready at {address}: 1 threads, cpu" in err
+            assert f"is ready at {address}: 1 thread, cpu" in err
     assert "Traceback" not in err
 
 

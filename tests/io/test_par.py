@@ -37,7 +37,7 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("cellular params=11/0/41", "the rule 0 is random"),
         ("unity", "the type 'unity' is unsupported"),
         ("mandel bailoutest=foo", "'foo' is none of mod, real, imag, or, and, manh, manr"),
-        ("mandel invert=1", "invert: 1 values, and not 3: others depend on the screen"),
+        ("mandel invert=1", "invert: 1 value, and not 3: others depend on the screen"),
         ("formula formulafile=a.frm formulaname=Moth", "the formula 'Moth' is not in this file"),
         ("formula formulafile=a.frm formulaname=Moth", "no file 'a.frm' is beside it"),
     ],

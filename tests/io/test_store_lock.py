@@ -236,7 +236,7 @@ def test_damaged_files(tmp_path, name, content, words):
 def test_incomplete_stores_say_what_to_type(tmp_path):
     path = tmp_path / "a.fz"
     claimed = interrupted(path, scene(size=(40, 33)), device="python")
-    words = rf"{claimed.sum()} of {claimed.size} tiles are there \(.* %\): fractals compute .*a\.fz"
+    words = rf"{claimed.sum()} of {claimed.size} tiles there \(.* %\): fractals compute .*a\.fz"
     with pytest.raises(SceneError, match=words):
         EscapeData.load(path)
 

@@ -323,7 +323,7 @@ def test_wrong_words_are_told(many, given, words):
         ("func f(float x)\nx = 1\nendfunc\nz = f(1)", "line 7: the formula 'A': 'endfunc' is uns"),
         ("func f()\nreturn f()\nendfunc\nz = f()", "nested deeper than 40"),
         ("func f(x)\nreturn x\nendfunc", "the type of an argument of 'f' is expected"),
-        ("func f(float x)\nreturn x\nendfunc\nz = f(1, 2)", "'f' takes 1 values"),
+        ("func f(float x)\nreturn x\nendfunc\nz = f(1, 2)", "'f' takes 1 value"),
         ("func f()\nif |z| < 1\nreturn 1\nendif\nreturn 0\nendfunc\nz = f()", "'return' is uns"),
         ("func f()", "'endfunc' is missing"),
         ("while |z| < 2\nz = z + 1\nendwhile", "line 5: the formula 'A': the number of turns of"),

@@ -131,7 +131,7 @@ def test_compressed_parameters_are_the_same():
     ("old", "new", "words"),
     [
         ("magn=4", "magn=-4", "line 8: magn: '-4' is not greater than 0"),
-        ("center=-0.75/0.125", "center=1", "line 8: center: 1 numbers, and not 2"),
+        ("center=-0.75/0.125", "center=1", "line 8: center: 1 number, and not 2"),
         ("center=-0.75/0.125", "center=x/1", "line 8: center: 'x' is not"),
         (
             'entry="Mandelbrot"',

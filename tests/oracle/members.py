@@ -73,6 +73,10 @@ def box(p, c, scale, fold, inner, outer, axes=3, **rest):
     return turned(p, **angles) + c
 
 
+def boxbulb(p, c, power, theta, phi, **sizes):
+    return bulb(box(p, 0, **sizes, turn=0, tilt=0, roll=0), c, power, theta, phi)
+
+
 def kalibox(p, c, scale, inner, outer, turn, tilt, roll, move_x, move_y, move_z, **_):
     p = abs(turned(p, turn, tilt, roll)) + np.array([[move_x], [move_y], [move_z]])
     return p * scale * outer**2 / np.clip((p * p).sum(0), inner**2, outer**2) + c
@@ -155,6 +159,7 @@ def kaleidoscope(p, _c, name, scale, corner=None, **angles):
 MAPS = {
     "amazing_surf": functools.partial(box, axes=2),
     "bicomplex": bicomplex,
+    "boxbulb": boxbulb,
     "bristorbrot": bristorbrot,
     "burning_bulb": lambda p, c, **given: bulb(abs(p), c, **given),
     "icosahedral": functools.partial(kaleidoscope, name="icosahedral"),
@@ -189,13 +194,12 @@ def stays(solid, points):
     points: array, shape (3, n). No orbit of a group ends far away: there it is the digits by which
     its last point is nearer to what the solid is made of than 1.
     """
-    moves = [
-        functools.partial(MAPS[part.name], **part.parameters) for part in solid.sequence or (solid,)
-    ]
+    parts = (solid,) if solid.name in MAPS else solid.sequence  # of a hybrid
+    moves = [functools.partial(MAPS[part.name], **part.parameters) for part in parts]
     if solid.name in OFF:
         return digits(points, moves[0], constant_of(solid, points), solid)
     p = points if solid.fourth is None else np.vstack([points, 0 * points[:1] + solid.fourth])
-    constants = [constant_of(part, p) for part in solid.sequence or (solid,)]
+    constants = [constant_of(part, p) for part in parts]
     edge, most = np.log(solid.bail) / 2, needed(solid)
     found, alive, before = 0 * p[0] + most, np.arange(points.shape[1]), 0 * p[0]
     with np.errstate(all="ignore"):

@@ -142,6 +142,13 @@ def pseudo_kleinian_distance(p, tube, **_):
     return max(hypot(x, y) - tube, hypot(x, y) * abs(z) / length(p))
 
 
+def boxbulb(p, c, scale, fold, inner, outer, **bulb):
+    p = tuple(into_box(v, fold) for v in p)
+    grown = from_ball(p, inner, outer) * scale
+    found, slope = mandelbulb(times(p, grown), c, **bulb)
+    return found, slope * grown
+
+
 def kalibox(p, c, scale, inner, outer, turn, tilt, roll, **more):
     moves = (more["move_x"], more["move_y"], more["move_z"])
     p = plus(tuple(map(abs, rotated(p, turn, tilt, roll))), moves)
@@ -336,6 +343,7 @@ def kaleidoscope(name):
 MAPS = {
     "amazing_surf": amazing_surf,
     "bicomplex": bicomplex,
+    "boxbulb": boxbulb,
     "bristorbrot": bristorbrot,
     "burning_bulb": burning_bulb,
     "icosahedral": kaleidoscope("icosahedral"),
@@ -368,7 +376,10 @@ def constant_of(name, p, parameters):
         return tuple(mpf(parameters[f"k{n}"]) for n in range(4)), False
     if "cx" in parameters:
         return tuple(mpf(parameters[f"c{axis}"]) for axis in "xyz"), False
-    return p, name in ("bicomplex", "bristorbrot", "burning_bulb", "mandelbox", "mandelbulb")
+    return p, name in (
+        *("bicomplex", "boxbulb", "bristorbrot", "burning_bulb"),
+        *("mandelbox", "mandelbulb"),
+    )
 
 
 def orbit(name, point, parameters, steps, bail):

@@ -153,7 +153,7 @@ FAULTS = [
     ({"pair": ["a", "b"]}, ["pair.0: 'a' is not a number", "pair.1: 'b' is not a whole number"]),
     ({"pair": "1,2"}, ["pair: '1,2' is not a list of values such as [1920, 1080]"]),
     ({"pair": np.array(1)}, ["pair: '1' is not a list of values such as [1920, 1080]"]),
-    ({"many": []}, ["many: fewer than 1 values"]),
+    ({"many": []}, ["many: fewer than 1 value"]),
     ({"many": [1, 2, 3, "x"]}, ["many: more than 3 values"]),
     ({"named": [1]}, ["named: '[1]' is not a table"]),
     ({"named": {"a": "x", 3: 1}}, ["named.3: '3' is not a text", "named.a: 'x' is not a number"]),

@@ -311,6 +311,17 @@ def test_wrong_groups_and_masks(layers, message):
         fractals.load_scene({"color": {"layers": layers}})
 
 
+@pytest.mark.parametrize("depth", [5, 200, 2000])
+@pytest.mark.parametrize("made", [fractals.Scene, lambda **keys: fractals.load_scene(keys)])
+def test_groups_nested_too_deep_are_one_line(made, depth):
+    layer = {}
+    for _ in range(depth):
+        layer = {"layers": [layer]}
+    with pytest.raises(fractals.SceneError, match="groups lie in one another, and 4") as caught:
+        made(color={"layers": [layer]})
+    assert "\n" not in str(caught.value)
+
+
 def test_a_mask_with_a_place_has_no_exponential_map():
     layer = flat(
         "#ffffff", picture_mask={"picture": RAMP, "view": {"center": ["0", "0"], "width": 1}}

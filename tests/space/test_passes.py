@@ -1,5 +1,7 @@
 """Channels of an EXR of a solid: places in space, and the parts of the light."""
 
+import json
+
 import numpy as np
 import pytest
 from support.shapes import BALL, solid_scene, sums_of, tracing_of
@@ -127,6 +129,20 @@ def test_haze_is_that_of_the_samples(tmp_path):
     assert np.abs(planes["haze"] - at_middles)[edge].max() > 0.1
 
 
+def test_haze_dims_what_shines_as_it_dims_all_light(tmp_path):
+    """A black surface sends no light but what shines; of its only path the haze takes a part."""
+    keys = {"bounces": 0, "samples": 1, "gloss": 4.0, "palette": ("#000", "#000")}
+    scene = solid_scene("mandelbox", **keys, sun=LOW, haze=0.6, size=(24, 16), relight=True)
+    hazy = channels(tmp_path / "a.exr", scene)
+    clear = channels(tmp_path / "b.exr", scene.replace(haze=0.0))
+    shines = color(clear, "direct")
+    assert (shines > 0.1).any()
+    seen = hazy["Z"] < lights.NOWHERE
+    assert np.ptp(hazy["haze"][seen]) > 0.2
+    dimmed = shines * (1 - hazy["haze"])[..., None]
+    np.testing.assert_allclose(color(hazy, "direct"), dimmed, atol=2e-5)
+
+
 def test_the_picture_before_the_lens_is_that_of_a_pinhole(tmp_path):
     scene = solid_scene("mandelbox", **LIT, size=(24, 16), relight=True, lens=0.2)
     planes = channels(tmp_path / "a.exr", scene)
@@ -137,6 +153,25 @@ def test_the_picture_before_the_lens_is_that_of_a_pinhole(tmp_path):
     assert np.abs(planes["G"] - planes["pinhole.G"]).max() > 0.05
     without = channels(tmp_path / "c.exr", scene.replace(relight=False))
     assert not any(name.startswith("pinhole") for name in without)
+
+
+def test_the_forecast_counts_the_picture_before_the_lens(capsys, tmp_path):
+    seconds = {}
+    for lens, file in (("0.1", "a.exr"), ("0.1", "a.png"), ("0", "a.exr")):
+        words = ["render", "--formula", "mandelbulb", "--relight", "--lens", lens, "--cpu"]
+        assert main([*words, "-o", str(tmp_path / file), "--dry-run", "--json"]) == 0
+        seconds[lens, file] = json.loads(capsys.readouterr().out)["seconds"]
+    assert seconds["0.1", "a.exr"] == pytest.approx(2 * seconds["0.1", "a.png"], rel=0.05)
+    assert seconds["0", "a.exr"] == seconds["0.1", "a.png"]
+
+
+def test_an_exr_that_is_kept_says_that_it_has_no_picture_before_the_lens(tmp_path):
+    pytest.importorskip("OpenEXR")
+    for lens in (0.2, 0.0):
+        scene, said = solid_scene("menger", **LIT, size=(4, 3), relight=True, lens=lens), []
+        path = tmp_path / f"{lens}.exr"
+        fractals.render_to(path, scene, device="cpu", keep=True, on_message=said.append)
+        assert any("leaves out pinhole" in line for line in said) == (lens > 0)
 
 
 def test_the_command_takes_relight(tmp_path):

@@ -22,6 +22,9 @@ CASES = [
     ("amazing_surf", {**TURNS, "scale": 1.7, "cx": 0.3, "cy": -0.4, "cz": 0.2}),
     ("bicomplex", {"w": 0.1}),
     ("bicomplex", {"julia": 1, "w": -0.2}),
+    ("boxbulb", {}),
+    ("boxbulb", {"power": 2, "scale": 2.0, "theta": 90.0, "phi": 180.0}),
+    ("boxbulb", {"power": 3, "scale": 1.4, "fold": 1.2, "inner": 0.3, "outer": 0.8}),
     ("bristorbrot", {}),
     ("burning_bulb", {}),
     ("burning_bulb", {"power": 3, "theta": 20.0}),
@@ -452,6 +455,8 @@ def test_any_two_solids_are_a_hybrid_whose_distances_float32_holds(second):
         ("mandelbox", {"scale": 0.5}, "scale: 0.5 is between -1.05 and 1.05"),
         ("mandelbox", {"inner": 2.0}, "inner: 2 is more than outer, 1"),
         ("amazing_surf", {"inner": 2.0}, "inner: 2 is more than outer, 1"),
+        ("boxbulb", {"inner": 1.2}, "inner: 1.2 is more than outer, 1"),
+        ("boxbulb", {"power": 9}, "power: 9 is not from 2 to 8"),
         ("icosahedral", {"corner": 4}, "corner is 2, 3 or 5"),
         ("menger", {"scale": math.inf}, "scale: inf is not from 1.2 to 4"),
         (

@@ -16,7 +16,7 @@ import numpy as np
 
 from fractals import catalog
 from fractals.backends.wasm import ENVIRONMENT
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, counted, shown
 from fractals.explorer import pages
 from fractals.explorer.site import tables
 from fractals.explorer.site.kernels import FLAVORS
@@ -167,7 +167,7 @@ def _make_programs(
                         done += 1
                         lost |= {name: problem} if problem else {}
                     if done % BETWEEN_LINES == 0:
-                        on_message(f"{done} of {len(asked)} files of programs")
+                        on_message(f"{done} of {counted(len(asked), 'file')} of programs")
             except FractalsError as error:
                 failed.append(str(error))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fractals.color import trap_image
 from fractals.color.colorings.cycles import GOLDEN
 from fractals.color.palette import parse_color
-from fractals.errors import InputError, SceneError
+from fractals.errors import InputError, SceneError, counted
 from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
 from fractals.io.foreign._view import number, whole
@@ -169,7 +169,8 @@ def colors_of(text: str, where: str) -> list[str]:
     while at < len(text):
         found = COLOR.match(text, at)
         if not found or len(colors) >= MAX_COLORS:
-            raise SceneError(f"{where}: {text[at : at + 20]!r}, after {len(colors)} colors")
+            after = counted(len(colors), "color")
+            raise SceneError(f"{where}: {text[at : at + 20]!r}, after {after}")
         at = found.end()
         if found[1]:
             between = int(found[1])

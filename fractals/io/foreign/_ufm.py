@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
+from fractals.errors import counted
 from fractals.formulas.language import syntax
 from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign._entries import TYPES, Lines
@@ -262,7 +263,7 @@ class UltraFollower(Follower):
             values.append(self.joined())
         self.at += self.word == "("
         if self.word != ")" or len(values) != len(own.params):
-            raise ValueError(f"'{name}' takes {len(own.params)} values")
+            raise ValueError(f"'{name}' takes {counted(len(own.params), 'value')}")
         end, before = self.at + 1, dict(self.env)
         for (param, kind), value in zip(own.params, values, strict=True):
             self.types[param] = kind

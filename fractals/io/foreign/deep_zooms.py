@@ -15,7 +15,7 @@ from typing import Any, get_args
 from fractals.color import palette
 from fractals.color.gradient import evenly
 from fractals.color.palette import Palette
-from fractals.errors import SceneError
+from fractals.errors import SceneError, counted
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._view import (
     CONVERGED,
@@ -337,7 +337,8 @@ def colors_of(text: str, where: str) -> list[str]:
             raise SceneError(f"{where}: '{part[:40]}' is not a number from 0 to 255")
     if not parts or len(parts) % 3 or len(parts) > 3 * STEPS:
         raise SceneError(
-            f"{where}: {len(parts)} numbers, which are not 1 to {STEPS} colors of three each"
+            f"{where}: {counted(len(parts), 'number')}, and not three for each of 1 to {STEPS} "
+            "colors"
         )
     values = list(map(int, parts))
     return [

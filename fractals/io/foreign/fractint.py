@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import InputError, SceneError, escaped, shown
+from fractals.errors import InputError, SceneError, counted, escaped, shown
 from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported, first_of
 from fractals.io.foreign import _par_colors as cellular
@@ -289,7 +289,7 @@ def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
     text, where = fields.get(key, ("", key))
     count = text.count("/") + 1 if text else 0
     if count > most:
-        raise SceneError(f"{where}: {count} values, and {most} are the most")
+        raise SceneError(f"{where}: {counted(count, 'value')}, and {most} are the most")
     return [number(part, where) for part in text.split("/")] if text else [], where
 
 
@@ -354,7 +354,8 @@ def inversion_of(fields: Entry) -> tuple[str, ...]:
     if not values or not Decimal(values[0]):
         return ()
     if len(values) < 3:
-        raise SceneError(f"{where}: {len(values)} values, and not 3: others depend on the screen")
+        found = counted(len(values), "value")
+        raise SceneError(f"{where}: {found}, and not 3: others depend on the screen")
     return tuple(values)
 
 
@@ -474,7 +475,7 @@ def place_of(
     if not values:
         return ForeignView(own.view[:2], Decimal(own.view[2]), julia=julia)
     if len(values) < 3:
-        raise SceneError(f"{where}: {len(values)} values, and 3 are the fewest")
+        raise SceneError(f"{where}: {counted(len(values), 'value')}, and 3 are the fewest")
     factor, angle, skew = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][
         len(values) - 3 :
     ]
@@ -524,7 +525,7 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
     """Return the view of ``corners=left/right/bottom/top``, and of a third corner, if any."""
     texts, where = values_of(fields, "corners", 6)
     if len(texts) not in (4, 6):
-        raise SceneError(f"{where}: {len(texts)} values, and not 4 or 6")
+        raise SceneError(f"{where}: {counted(len(texts), 'value')}, and not 4 or 6")
     if max(map(len, texts)) > MAX_DIGITS:
         raise SceneError(f"{where}: a number has more than {MAX_DIGITS} digits")
     exact = EXACT.copy()

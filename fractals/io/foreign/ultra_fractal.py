@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from fractals.errors import InputError, SceneError, shown
+from fractals.errors import InputError, SceneError, counted, shown
 from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported
 from fractals.io.foreign._beside import plain_name as base_name
 from fractals.io.foreign._entries import Formulas, Lines, formulas_of, joined, plain_name
@@ -246,7 +246,7 @@ def _place_of(layer: _Layer, julia: tuple[str, str] | None, lost: list[str]) -> 
     text, where = layer.get("mapping", "center", "0/0")
     parts = [number(part, where) for part in text.split("/")]
     if len(parts) != 2:
-        raise SceneError(f"{where}: {len(parts)} numbers, and not 2")
+        raise SceneError(f"{where}: {counted(len(parts), 'number')}, and not 2")
     angle = real(*layer.get("mapping", "angle", "0"))
     for key in ("stretch", "skew"):
         value, _ = layer.get("mapping", key)

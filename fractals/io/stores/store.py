@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, InputError, OptionError, SceneError, counted, shown
 from fractals.io.escape_data import REALS, check_numbers
 from fractals.io.files import (
     HEADER,
@@ -476,7 +476,7 @@ def check_complete(store: RawStore) -> None:
     done = np.count_nonzero(store.done())
     if done < store.tiles:
         raise SceneError(
-            f"{store.path}: {done} of {store.tiles} tiles are there "
+            f"{store.path}: {done} of {counted(store.tiles, 'tile')} there "
             f"({100 * done // store.tiles} %): fractals compute {store.path} computes the others"
         )
 

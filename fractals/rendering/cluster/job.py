@@ -13,7 +13,7 @@ from typing import Any
 
 from fractals import __version__
 from fractals.backends.base import Backend, Stages
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, counted, shown
 from fractals.io import png
 from fractals.io.facts import resolved_values
 from fractals.io.image import PictureFile, png_beginning
@@ -159,8 +159,8 @@ def _run(pool: Pool, returns: bool, job: ClusterJob, options: RenderOptions) -> 
             if not numbers:
                 return
         raise FractalsError(
-            f"'{parts.folder}': {len(numbers)} parts were lost on the way: the same command "
-            "computes them"
+            f"'{parts.folder}': {counted(len(numbers), 'part')} lost on the way: the same command "
+            "computes what is missing"
         )
     finally:
         token.unlink(missing_ok=True)  # workers that are late stop, and write no more

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from fractals import __version__
 from fractals.backends.cuda import gpus
 from fractals.backends.sources import source_digest
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, counted, shown
 from fractals.io import png
 from fractals.io.files import parse_json
 from fractals.io.stores.parts import StoreParts, decode, encode, this_machine
@@ -450,7 +450,7 @@ def serve(
             try:
                 await serving
                 cores = threads or core_count()
-                facts = f"{cores} threads, {device}" + ("" if tls else ", without TLS")
+                facts = f"{counted(cores, 'thread')}, {device}" + ("" if tls else ", without TLS")
                 on_message(f"{serving.address} is ready at {address}: {facts}")
                 await serving.finished()
             finally:

@@ -51,7 +51,8 @@ def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any, overwr
 def draw_kept(
     path: Path,
     scene: Scene,
-    facts: Mapping[str, Any],
+    precision: str,
+    version: int,
     options: RenderOptions,
     overwrite: bool,
     draw: Draw,
@@ -59,14 +60,15 @@ def draw_kept(
 ) -> Rendered:
     """Draw a picture whose samples stay beside its file where Ctrl-C ends it.
 
-    facts : mapping
-        What the samples depend on, as JSON.
+    version : int
+        Of what samples add up to. They depend on it, on the precision and on the scene.
     open_file : callable, optional
         Of a picture that is no `Image`.
 
     KeyboardInterrupt: the picture that is written has a part of its samples.
     """
     assert options.watch
+    facts = {"scene": scene.to_toml(), "precision": precision, "sums": version}
     with kept_beside(path) as kept:
         whole = scene.image.size[1]
         same = kept.band_of(facts) == whole

@@ -5,7 +5,7 @@ FILES = {
     "composed": ("solid_expression",),
     "hybrids": ("solid_hybrid",),
     "groups": ("kleinian", "quasi_fuchsian"),
-    "mixed": ("kalibox", "menger_ball"),
+    "mixed": ("boxbulb", "kalibox", "menger_ball"),
     "boxes": ("amazing_surf", "mandelbox", "pseudo_kleinian"),
     "kaleidoscopes": ("icosahedral", "menger", "octahedral", "sierpinski"),
     "powers": (

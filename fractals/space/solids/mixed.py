@@ -1,10 +1,12 @@
 """Solids that mix the folds of other solids within a step, as hybrids of Mandelbulber do."""
 
 import math
+from dataclasses import replace
 
 from fractals.kernels.primitives import clamp, fma, number, select
-from fractals.kernels.space import rotated, rotation, swapped
+from fractals.kernels.space import folded, rotated, rotation, swapped
 from fractals.space.solid import Knob, Solid, from_afar, rotation_knobs, within
+from fractals.space.solids.powers import BULB_KNOBS, bulb_steps, mandelbulb
 
 LEAST_SCALE = 1.1  # of a step that magnifies, whatever its sign
 BALL_KNOBS = {
@@ -119,4 +121,57 @@ def kalibox(
         knobs=KALIBOX_KNOBS,
         source="Kali, 2011",
         position=from_afar(0.7 * bound),
+    )
+
+
+BOXBULB_KNOBS = {
+    "power": Knob(2, 8, BULB_KNOBS["power"].meaning),
+    "scale": Knob(0.5, 2.0, "by which a step magnifies before the power"),
+    "fold": Knob(0.1, 2.0, "half the side of the cube at whose faces coordinates are folded"),
+    "inner": Knob(0.1, 1.5, BALL_KNOBS["inner"].meaning),
+    "outer": Knob(0.1, 1.5, BALL_KNOBS["outer"].meaning),
+    "theta": BULB_KNOBS["theta"],
+    "phi": BULB_KNOBS["phi"],
+}
+
+
+def box_ball_step(x, y, z, d, a, b, c, options):
+    """Return the next point, and the bound of the derivative: nothing is added."""
+    fold, scale, inner, outer = options
+    x, y, z = folded(x, fold), folded(y, fold), folded(z, fold)
+    f = scale / clamp(fma(x, x, fma(y, y, z * z)), inner, outer)
+    return x * f, y * f, z * f, d * f
+
+
+def boxbulb(power=8, scale=1.0, fold=1.0, inner=0.5, outer=1.0, theta=0.0, phi=0.0):
+    """Boxbulb: the folds of a Mandelbox before the power of a Mandelbulb (Krzysztof Marczak, 2010).
+
+    Unlike the hybrid of both solids, a step adds its point once. Mandelbulber's first one, now "Box
+    Fold Bulb Pow 2", has power 2, scale 2, theta 90 and phi 180, and is hardly more than dust.
+    """
+    sizes = {"scale": scale, "fold": fold, "inner": inner, "outer": outer}
+    given = within(BOXBULB_KNOBS, power=power, **sizes, theta=theta, phi=phi)
+    check_ball(inner, outer)
+    folds = fold, scale * outer * outer, inner * inner, outer * outer
+    bulb = mandelbulb(power, theta, phi)
+    box = replace(bulb, step=box_ball_step, general=None, options=folds)
+    # Beyond this r the power is more than 2 r, and the point that is added is r at most
+    reach = least = 2 * math.sqrt(3) * fold
+    while (scale * (reach - least)) ** power < 2 * reach:
+        reach += 0.01 * fold
+    return Solid(
+        "boxbulb",
+        f"Boxbulb: folds of a Mandelbox before a power, {power}",
+        box_ball_step,
+        sequence=(box, bulb),
+        degree=power,
+        short=1.5,
+        steps=bulb_steps(power),
+        bail=min(1e4, 10 ** (28 / power)),
+        bound=reach,
+        options=(*folds, *bulb.options),
+        parameters=given,
+        knobs=BOXBULB_KNOBS,
+        source="FoldingIntPow of Mandelbulb 3D and Mandelbulber (Krzysztof Marczak), 2010",
+        position=from_afar(0.8 * reach),
     )
