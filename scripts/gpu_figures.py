@@ -27,7 +27,7 @@ LARGE = 4
 FEWEST, MOST = 2**14, 2**22  # turns that keep a GPU busy: some 0.1 ms, and 20 ms
 ARITHMETIC = 4  # floating-point instructions of a Mandelbrot iteration
 NUMBERS = ("float32", "float64")
-WORKLOADS = ("a", "b", "c", "d", "e")
+WORKLOADS = ("a", "b", "c", "d", "e", "f")
 BLOCKS = (BLOCK, (16, 4), (32, 2), (4, 8), (8, 16), (16, 8), (32, 4), (16, 16), (32, 8))
 
 
@@ -45,7 +45,7 @@ def measure(request, device, tiny, say):
             number: frames(request, number, (64, 36) if tiny else (1920, 1080), 4 if tiny else 400)
             for number in NUMBERS
         },
-        "c_in_4k": lambda: on_device(request, (96, 54) if tiny else (3840, 2160), runs),
+        "f_in_4k": lambda: on_device(request, (96, 54) if tiny else (3840, 2160), runs),
     }
     for name, take in found.items():
         figures = take()
@@ -266,8 +266,8 @@ def frames(request, precision, size, count):
 
 
 def on_device(request, size, runs):
-    """Return the seconds that a large picture of workload c takes, iterated and colored."""
-    scene = bench.load_workload("c").scene.replace(size=size)
+    """Return the seconds that a large picture of workload f takes, iterated and colored."""
+    scene = bench.load_workload("f").scene.replace(size=size)
     drawing = start(scene, request, shading=True)
 
     def draw():

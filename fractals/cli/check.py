@@ -25,7 +25,7 @@ from fractals.errors import DifferenceError, OptionError, counted, shown, to_ins
     "workloads",
     nargs=-1,
     metavar="[WORKLOAD]...",
-    shell_complete=names("gallery", "default", "classic", "a", "b", "c", "d", "e", files=True),
+    shell_complete=names("gallery", "default", "classic", "a", "b", "c", "d", "e", "f", files=True),
 )
 @section(
     "Work",
@@ -69,8 +69,8 @@ def bench_command(
 
     A WORKLOAD is default (the picture of fractals.render()), classic (the Mandelbrot set of
     1536x1024 samples and 20 iterations, also timed in plain Python, NumPy and a naive @jit), one of
-    a, b, c, d, e (views of growing depth), a gallery scene or a file. Images of points and solids
-    have no iterations to count. Without a GPU, the simulator is timed instead; its times say
+    a, b, c, d, e, f (views of growing depth), a gallery scene or a file. Images of points and
+    solids have no iterations to count. Without a GPU, the simulator is timed instead; its times say
     nothing about a GPU.
     """
     if plot:

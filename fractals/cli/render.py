@@ -36,7 +36,7 @@ from fractals.rendering.options import PictureFileOptions, PictureOptions
 from fractals.scene.credits import SIGNATURE
 
 if TYPE_CHECKING:
-    from fractals.rendering.families import Keeps
+    from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 
 TERMINAL = "on the terminal"  # where previews are shown, if it can show pictures

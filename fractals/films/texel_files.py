@@ -17,12 +17,22 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, OptionError
 from fractals.films.bands import Layout
+from fractals.kernels import strip
 from fractals.kernels.strip import CHANNELS, SPARE
 
 PIECE = 2**20  # bytes of a file that are read at a time
 HOST = ("cpu", "python")  # backends whose arrays are NumPy's
+
+
+def check_texels(backend: Backend, count: int) -> None:
+    """Raise an `OptionError` for more texels than the programs of a backend can index."""
+    if backend.kind not in HOST and count > strip.MAX_TEXELS:
+        raise OptionError(
+            f"frames of this size need {count:,} texels at once, and a GPU takes "
+            f"{strip.MAX_TEXELS:,}: give a smaller size=, or device='cpu'"
+        )
 
 
 class TexelPool:
@@ -70,6 +80,7 @@ class TexelPool:
     def _grow(self, slots: Sequence[int]) -> None:
         end = self.texels.shape[0] - SPARE
         more = sum(count * self._size(level) for level, count in enumerate(slots))
+        check_texels(self.backend, end + more + SPARE)
         texels = np.empty((end + more + SPARE, CHANNELS), np.uint16)
         if end:
             self.backend.to_host(self.texels, texels[: end + SPARE])

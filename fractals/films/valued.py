@@ -24,7 +24,7 @@ from fractals.films.motion import Moment
 from fractals.films.planes import Frame
 from fractals.films.samples import FrameTile, PackedSamples, Sampler, block_of, from_flat, number_of
 from fractals.films.strip import Key, SampleLayout, Strip
-from fractals.films.texel_files import HOST, TexelFiles
+from fractals.films.texel_files import HOST, TexelFiles, check_texels
 from fractals.kernels.strip import CHANNELS, SPARE
 from fractals.rendering.layered import LayeredPainter
 from fractals.rendering.options import RenderOptions
@@ -320,6 +320,7 @@ class ValuedGather(FrameMaker):
             end += len(rows) * columns
         if self._texels.shape[0] < end + SPARE:
             empty = np.empty if self.backend.kind in HOST else self.backend.empty
+            check_texels(self.backend, end + end // 16 + SPARE)
             self._texels = empty((end + end // 16 + SPARE, CHANNELS), np.uint16)
         for level, (rows, begin) in enumerate(ranges):
             if not rows:

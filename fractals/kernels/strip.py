@@ -24,6 +24,7 @@ WEIGHT = 2047  # of a texel that lies in the pixel: 16 of them times 65535 fit i
 SIDES = 0.86953, 0.87219, 0.34942, 0.16834
 # Where texels are large. The corner where four of them meet is 0.71 from their middles.
 LEAST_EDGE = 0.85
+MAX_TEXELS = 2**32  # of a frame on a GPU, whose programs index arrays by 32 bits
 TOP, EMPTY = 65534, 65535  # largest code of a kept number, and the code of a missing number
 
 
@@ -67,16 +68,17 @@ def make_polar_body(target):
     log2_rim : real
         log2 of the rim's radius in pixels.
     """
-    real, real32, int32 = target.real, target.real32, target.int32
+    real, real32, int32, index = target.real, target.real32, target.int32, target.index
     angle, log2 = target.jit(angle_in_turns), target.jit(make_log2(target))
     zero, half, one = real(0), real(0.5), real(1)
     nearest = real(MIN_DISTANCE**2)
 
     def body(i0, j0, di, dj, turns, depths, axes, place, log2_rim, rows_an_octave):
-        j = j0
-        while j < turns.shape[0]:
-            i = i0
-            while i < turns.shape[1]:
+        height, width = index(turns.shape[0]), index(turns.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 x, y = real(i) + half - place[0], place[1] - real(j) - half
                 turn = half - angle(x, y)
                 turn = select(turn < zero, turn + one, turn)
@@ -90,8 +92,8 @@ def make_polar_body(target):
                 far = real(AXIS) / select(far > zero, far, one)
                 axes[j, i, 0] = int32(fma(x, far, real(AXIS) + half)) - int32(AXIS)
                 axes[j, i, 1] = int32(fma(y, far, real(AXIS) + half)) - int32(AXIS)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -113,49 +115,54 @@ def make_blur_body(target):
     Along the way, texels are interpolated; the mean is that of the trapezoidal rule, with a step of
     at most one row and one column. Columns are the inner loop, which compiles to vectors.
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     zero, half, one = real32(0), real32(0.5), real32(1)
     next_column = int32(CHANNELS)
 
     def body(i0, j0, di, dj, texels, sharp, light, down, across):
         left = int32((sharp.shape[1] - texels.shape[1]) // (2 * CHANNELS))
-        rows = light.shape[0]
-        j = j0
-        while j < texels.shape[0]:
+        height, width = index(texels.shape[0]), index(texels.shape[1])
+        rows = index(light.shape[0])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
             far, aside = down[j], across[j]
             wide = select(aside < zero, -aside, aside)
             steps = int32(select(far > wide, far, wide)) + int32(1)
             share = one / real32(steps)
-            sums = j % rows
-            i = i0
-            while i < texels.shape[1]:
+            sums = index(j % rows)
+            i = index(i0)
+            while i < width:
                 light[sums, i] = zero
-                i += di
-            for k in range(steps + int32(1)):
+                i = index(i + di)
+            k = int32(0)
+            while k <= steps:
                 weight = select((k == int32(0)) | (k == steps), half, one) * share
                 way = real32(k) * share
                 f = way * far
                 y = int32(f)
                 f = f - real32(y)
-                y = max(int32(int32(j) + y), int32(0))
+                upper = index(max(int32(int32(j) + y), int32(0)))
+                lower = index(upper + 1)
                 g = way * aside
                 x = int32(g)
                 x = select(real32(x) > g, int32(x - int32(1)), x)
                 g = g - real32(x)
-                x = max(int32((left + x) * next_column), int32(0))
-                right = int32(x + next_column)
-                i = i0
-                while i < texels.shape[1]:
-                    a, b = real32(sharp[y, x + i]), real32(sharp[y, right + i])
-                    p, q = real32(sharp[y + 1, x + i]), real32(sharp[y + 1, right + i])
+                first = index(max(int32((left + x) * next_column), int32(0)))
+                second = index(first + next_column)
+                i = index(i0)
+                while i < width:
+                    m, n = index(first + i), index(second + i)
+                    a, b = real32(sharp[upper, m]), real32(sharp[upper, n])
+                    p, q = real32(sharp[lower, m]), real32(sharp[lower, n])
                     a, p = fma(g, b - a, a), fma(g, q - p, p)
                     light[sums, i] = fma(weight, fma(f, p - a, a), light[sums, i])
-                    i += di
-            i = i0
-            while i < texels.shape[1]:
+                    i = index(i + di)
+                k = int32(k + 1)
+            i = index(i0)
+            while i < width:
                 texels[j, i] = int32(light[sums, i] + half)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -166,20 +173,21 @@ def make_sums_body(target):
     ``body(i0, j0, di, dj, sums, sharp)``; both have the shape (rows, columns * channels), and sums
     are int32, so there are at most 2**15 rows. A thread makes whole columns.
     """
-    int32 = target.int32
+    int32, index = target.int32, target.index
 
     def body(i0, j0, di, dj, sums, sharp):
-        i = i0
-        while (i < sums.shape[1]) & (j0 == 0):
+        height, width = index(sums.shape[0]), index(sums.shape[1])
+        i = index(i0)
+        while (i < width) & (j0 == 0):
             sums[0, i] = int32(0)
-            i += di
-        j = 1
-        while (j < sums.shape[0]) & (j0 == 0):
-            i = i0
-            while i < sums.shape[1]:
-                sums[j, i] = int32(sums[j - 1, i] + int32(sharp[j - 1, i]))
-                i += di
-            j += 1
+            i = index(i + di)
+        above, j = index(0), index(1)
+        while (j < height) & (j0 == 0):
+            i = index(i0)
+            while i < width:
+                sums[j, i] = int32(sums[above, i] + int32(sharp[above, i]))
+                i = index(i + di)
+            above, j = j, index(j + 1)
 
     return body
 
@@ -191,27 +199,29 @@ def make_smear_body(target):
     and `make_sums_body`, but no columns are beside those of the texels. The mean is that of the
     line through the texels, from its integral.
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     half, one, least = real32(0.5), real32(1), real32(LEAST_WAY)
 
     def body(i0, j0, di, dj, texels, sharp, sums, down):
-        j = j0
-        while j < texels.shape[0]:
+        height, width = index(texels.shape[0]), index(texels.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
             far = select(down[j] > least, down[j], least)
             whole = int32(far)
             f = far - real32(whole)
             share, rest = one / far, half * f
-            n = int32(int32(j) + whole)
-            i = i0
-            while i < texels.shape[1]:
-                first, last, beyond = int32(sharp[j, i]), int32(sharp[n, i]), int32(sharp[n + 1, i])
+            n = index(j + whole)
+            after = index(n + 1)
+            i = index(i0)
+            while i < width:
+                first, last, beyond = int32(sharp[j, i]), int32(sharp[n, i]), int32(sharp[after, i])
                 # Half of the first texel belongs to the way, and half of the last.
                 total = real32(int32(sums[n, i] - sums[j, i]))
                 light = fma(half, real32(int32(last - first)), total)
                 more = fma(rest, real32(int32(beyond - last)), real32(last))
                 texels[j, i] = int32(fma(fma(f, more, light), share, half))
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -221,21 +231,23 @@ def make_coarser_body(target):
 
     ``body(i0, j0, di, dj, coarse, fine)``; both have the shape (rows, columns, channels).
     """
-    int32 = target.int32
+    int32, index = target.int32, target.index
     two = int32(2)
 
     def body(i0, j0, di, dj, coarse, fine):
-        j = j0
-        while j < coarse.shape[0]:
-            i = i0
-            while i < coarse.shape[1]:
-                y, x = 2 * j, 2 * i
+        height, width = index(coarse.shape[0]), index(coarse.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
+                y, x = index(2 * j), index(2 * i)
+                below, right = index(y + 1), index(x + 1)
                 for c in range(3):
-                    upper = int32(fine[y, x, c]) + int32(fine[y, x + 1, c])
-                    lower = int32(fine[y + 1, x, c]) + int32(fine[y + 1, x + 1, c])
+                    upper = int32(fine[y, x, c]) + int32(fine[y, right, c])
+                    lower = int32(fine[below, x, c]) + int32(fine[below, right, c])
                     coarse[j, i, c] = (upper + lower + two) >> two
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -355,7 +367,7 @@ def make_frame_body(target):
 
     Sums are of int32, so their order changes nothing.
     """
-    real32, int32 = target.real32, target.int32
+    real32, int32, index = target.real32, target.int32, target.index
     half, zero, one, scale = real32(0.5), real32(0), real32(1), real32(WEIGHT)
     unit = real32(1 / AXIS)
     locate, indices = make_place(target), make_indices(target)
@@ -369,10 +381,11 @@ def make_frame_body(target):
 
     def body(i0, j0, di, dj, rgb, turns, depths, axes, held, encode, shape, frame):
         texels, starts = held
-        j = j0
-        while j < rgb.shape[0]:
-            i = i0
-            while i < rgb.shape[1]:
+        height, width = index(rgb.shape[0]), index(rgb.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 x, y = unit * real32(axes[j, i, 0]), unit * real32(axes[j, i, 1])
                 place, u, v, edge = locate(depths[j, i], turns[j, i], x, y, shape, frame)
                 rows, beside = indices(starts, shape, place)
@@ -380,18 +393,18 @@ def make_frame_body(target):
                 for m in range(4):
                     p, q = fma(real32(m), y, u), fma(real32(m), -x, v)
                     for n in range(4):
-                        at = rows[m] + beside[n]
+                        at = index(rows[m] + beside[n])
                         share = weight(fma(real32(n), x, p), fma(real32(n), y, q), edge)
                         red = int32(red + int32(texels[at, 0]) * share)
                         green = int32(green + int32(texels[at, 1]) * share)
                         blue = int32(blue + int32(texels[at, 2]) * share)
                         total = int32(total + share)
                 share = one / real32(total)
-                rgb[j, i, 0] = encode[int32(fma(real32(red), share, half))]
-                rgb[j, i, 1] = encode[int32(fma(real32(green), share, half))]
-                rgb[j, i, 2] = encode[int32(fma(real32(blue), share, half))]
-                i += di
-            j += dj
+                rgb[j, i, 0] = encode[index(int32(fma(real32(red), share, half)))]
+                rgb[j, i, 1] = encode[index(int32(fma(real32(green), share, half)))]
+                rgb[j, i, 2] = encode[index(int32(fma(real32(blue), share, half)))]
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -408,20 +421,21 @@ def make_number_body(target):
     bits : int32
         log2 of the codes of a block.
     """
-    real, int32 = target.real, target.int32
+    real, int32, index = target.real, target.int32, target.index
     unit, nan, empty = real(1 / TOP), real(math.nan), int32(EMPTY)
 
     def body(i0, j0, di, dj, values, codes, scales, bits):
-        j = j0
-        while j < values.shape[0]:
-            i = i0
-            while i < values.shape[1]:
-                code, block = int32(codes[j, i]), int32(i) >> bits
+        height, width = index(values.shape[0]), index(values.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
+                code, block = int32(codes[j, i]), index(int32(i) >> bits)
                 t = real(code) * unit
                 t = t * t
                 v = fma(t * t, scales[j, block, 1], scales[j, block, 0])
                 values[j, i] = select(code == empty, nan, v)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

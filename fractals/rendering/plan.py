@@ -33,7 +33,7 @@ from fractals.rendering.number_types import (
     doubled_cost,
 )
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
-from fractals.rendering.precision import depth_of, needed_orbit_bits
+from fractals.rendering.precision import OrbitBits, depth_of, needed_orbit_bits
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
@@ -510,22 +510,23 @@ def make_plan(
     finest = geometry.finest(scene.view, width, scene.image.size)
     spacing = log2(finest / columns)
 
-    def bits_of(octaves: int) -> tuple[int, float, float]:
+    def bits_of(octaves: int) -> tuple[int, float, OrbitBits]:
         """Return digits, the bits of places, and those of all numbers, of a view so much wider."""
         wider = power_of_two(log2(width) + octaves) if octaves else width
         farther = spacing + octaves
         digits, first = depth_of(scene, formula, wider, center, farther)
         orbits = needed_orbit_bits(scene.julia, formula, wider, center, farther)
-        return digits, first, max(first, orbits)
+        return digits, first, OrbitBits(*(max(first, bits) for bits in orbits))
 
-    digits, first, sample_bits = bits_of(0)
+    digits, first, (sample_bits, stable_bits) = bits_of(0)
     limit, depth = limit_of(scene, formula, finest), _depth_of(scene, formula, finest)
     own = scene, formula, center, width, finest, digits, limit
     number, why = chosen(scene, formula, sample_bits, lambda: _wrong_share(*own, "float64"))
     direct = number != "float64" or formula.perturbed is None
     if direct:
-        check_resolved(formula, number, lambda k: bits_of(k)[2], log2(finest))
-    deep = not direct and sample_bits + SPARE_BITS[number] > BITS[number]
+        check_resolved(formula, number, lambda k: bits_of(k)[2].counts, log2(finest))
+    # By the scene alone, never by a device: both methods differ in chaotic counts.
+    deep = not direct and stable_bits + SPARE_BITS[number] > BITS[number]
     exponent, bits = 0, 0
     if deep:
         layers.check_deep()

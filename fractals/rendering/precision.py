@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from copy import copy
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,17 @@ MIN_JULIA_BITS = 6
 MAX_REACH, MIN_REACH = 100, -1000
 PLACES = 8  # in a width of the larger view, to which its center is rounded
 MAX_SQUARE = 1e250  # of numbers along an orbit, before they overflow
+# Of the move that `number_types.SPARE_BITS` allows roundings to make. A count that a shorter move
+# of its sample changes is chaotic: in float64, a move of 2**-22 of the samples' distance.
+CHAOTIC = 2.0**-8
 MAX_BITS = 8192  # of followed orbits of Julia sets; deeper views need perturbation in any case
+
+
+class OrbitBits(NamedTuple):
+    """Bits that orbits need; 0 says that those of `depth_of` suffice."""
+
+    counts: float = 0.0  # so that rounding changes no count
+    stable: float = 0.0  # so that it changes none but chaotic ones
 
 
 def depth_of(
@@ -75,20 +86,18 @@ def needed_orbit_bits(
     width: Fraction,
     center: tuple[Fraction, Fraction],
     log2_spacing: float,
-) -> float:
-    """Return the bits that orbits need, so that no rounding is visible.
-
-    0 says that the bits of `depth_of` suffice.
-    """
+) -> OrbitBits:
+    """Return the bits that orbits need, so that no rounding is visible."""
     if not formula.perturbed:
-        return 0.0
+        return OrbitBits()
     if not julia:
         if not MIN_SPACING_BITS <= -log2_spacing <= MAX_SPACING_BITS:
-            return 0.0
+            return OrbitBits()
         return _parameter_bits(formula, center, width, log2_spacing)
     if -log2_spacing < MIN_JULIA_BITS:
-        return 0.0
-    return _julia_orbit_bits(julia, formula, width, center, log2_spacing)
+        return OrbitBits()
+    bits = _julia_orbit_bits(julia, formula, width, center, log2_spacing)
+    return OrbitBits(bits, bits)
 
 
 def _julia_orbit_bits(
@@ -98,7 +107,7 @@ def _julia_orbit_bits(
     center: tuple[Fraction, Fraction],
     log2_spacing: float,
 ) -> float:
-    """Return the same for a Julia set."""
+    """Return the bits that the orbits of a Julia set need."""
     # A larger view near this view stands for it, so the steps of a zoom share its orbits.
     larger = math.ceil(log2(width))
     samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width
@@ -181,20 +190,22 @@ def _follow(
 @functools.lru_cache(maxsize=32)  # up to 100 ms, and the same for each new coloring of a view
 def _parameter_bits(
     formula: Formula, center: tuple[Fraction, Fraction], width: Fraction, log2_spacing: float
-) -> float:
+) -> OrbitBits:
     """Return how many bits of the orbits of a parameter picture can be seen in it.
 
     Beside a cycle whose multiplier is on the unit circle, and at the limits of period doubling,
     roundings add up along an orbit while neighbors do not part. Their sum, if they are independent,
     is followed beside dz/dc, and compared with it where the orbit escapes or is given up. Where the
     orbit escapes the sum is also compared with what a step of the orbit moves z by: where counts of
-    neighbors differ by hundreds, a smaller part of a sample's width changes a count.
+    neighbors differ by hundreds, a smaller part of a sample's width changes a count. If far smaller
+    ones do, the counts are chaotic, and more bits make none of them mean anything.
     """
     find = _power_noise_bits if formula.is_power else _noise_bits
-    return max(find(formula, c, 2.0**log2_spacing) for c in _inner_points(center, width))
+    found = [find(formula, c, 2.0**log2_spacing) for c in _inner_points(center, width)]
+    return OrbitBits(*map(max, zip(*found, strict=True)))
 
 
-def _power_noise_bits(formula: Formula, c: complex, spacing: float) -> float:
+def _power_noise_bits(formula: Formula, c: complex, spacing: float) -> OrbitBits:
     degree, z, d, noise, saved = formula.degree, 0j, 0j, 0.0, 1j
     for m in range(MAX_POWER_STEPS):
         slope = z + z if degree == 2 else degree * z ** (degree - 1)
@@ -206,13 +217,13 @@ def _power_noise_bits(formula: Formula, c: complex, spacing: float) -> float:
         if not size < ESCAPED**2 or not noise < MAX_SQUARE:
             break
         if z == saved:  # a cycle attracts it, and takes the roundings together
-            return 0.0
+            return OrbitBits()
         if m & (m - 1) == 0:
             saved = z
     return _bits(noise, d.real * d.real + d.imag * d.imag, size, degree)
 
 
-def _noise_bits(formula: Formula, c: complex, spacing: float) -> float:
+def _noise_bits(formula: Formula, c: complex, spacing: float) -> OrbitBits:
     """Follow z = x + iy, and how it moves with both parts of c; off its kinks f is conformal."""
     a, b = (np.full(1, part) for part in (c.real, c.imag))
     x, y = np.zeros(1), np.zeros(1)
@@ -231,18 +242,20 @@ def _noise_bits(formula: Formula, c: complex, spacing: float) -> float:
     return _bits(noise, float(p @ p + q @ q) / 2, size, formula.degree)
 
 
-def _bits(noise: float, moved: float, size: float, degree: int) -> float:
+def _bits(noise: float, moved: float, size: float, degree: int) -> OrbitBits:
     """Return the bits of numbers so that a sum of roundings is as long as what moved.
 
     `noise`, `moved` and `size` are the squares of the sum, of what moved, and of the last |z|. An
     escaped orbit's sum is also compared with the change of z that changes the smooth count by 1.
     """
     if not (0 < moved < math.inf and noise > 0):
-        return 0.0
+        return OrbitBits()
+    least = moved
     if ESCAPED**2 <= size < MAX_SQUARE and degree > 1:
         counted = math.sqrt(size) * math.log(size) / 2 * math.log(degree)
-        moved = min(moved, counted * counted)
-    return 0.5 * math.log2(noise / moved)
+        least = min(moved, counted * counted)
+    lengths = least, max(least, moved * CHAOTIC**2)
+    return OrbitBits(*(0.5 * math.log2(noise / length) for length in lengths))
 
 
 def _inner_points(center: tuple[Fraction, Fraction], width: Fraction) -> Iterator[complex]:

@@ -69,13 +69,13 @@ def ground_of(heights: NDArray[Any], colors: NDArray[Any]) -> Ground:
 
 
 def make_place(target):
-    """Return ``place(v, side)``: the sample before a place, and how far it is from there."""
-    real, whole = target.real, target.int64
+    """Return ``place(v, side)``: the samples about a place, and how far it is from the first."""
+    real, whole, index = target.real, target.int64, target.index
 
     def place(v, side):
         v = clamp(v, real(0), real(side - 1))
         k = min(whole(v), whole(side - 2))
-        return k, v - real(k)
+        return index(k), index(k + 1), v - real(k)
 
     return target.jit(place)
 
@@ -92,9 +92,9 @@ def make_height(target):
 
     def height(x, y, ground):
         h = ground.heights
-        i, across = place(x, h.shape[1])
-        j, down = place(y, h.shape[0])
-        return mean(h[j, i], h[j, i + 1], h[j + 1, i], h[j + 1, i + 1], across, down)
+        i, right, across = place(x, h.shape[1])
+        j, above, down = place(y, h.shape[0])
+        return mean(h[j, i], h[j, right], h[above, i], h[above, right], across, down)
 
     return target.jit(height)
 
@@ -105,11 +105,11 @@ def make_color(target):
 
     def color(place, trap, shot, ground):
         c = ground.colors
-        i, across = place_of(place[0], c.shape[1])
-        j, down = place_of(place[1], c.shape[0])
-        r = mean(c[j, i, 0], c[j, i + 1, 0], c[j + 1, i, 0], c[j + 1, i + 1, 0], across, down)
-        g = mean(c[j, i, 1], c[j, i + 1, 1], c[j + 1, i, 1], c[j + 1, i + 1, 1], across, down)
-        b = mean(c[j, i, 2], c[j, i + 1, 2], c[j + 1, i, 2], c[j + 1, i + 1, 2], across, down)
+        i, right, across = place_of(place[0], c.shape[1])
+        j, above, down = place_of(place[1], c.shape[0])
+        r = mean(c[j, i, 0], c[j, right, 0], c[above, i, 0], c[above, right, 0], across, down)
+        g = mean(c[j, i, 1], c[j, right, 1], c[above, i, 1], c[above, right, 1], across, down)
+        b = mean(c[j, i, 2], c[j, right, 2], c[above, i, 2], c[above, right, 2], across, down)
         return r, g, b, of_trap(trap, shot.light, shot.colors)[3]
 
     return target.jit(color)
@@ -158,6 +158,7 @@ def make_meet(target):
     Of a ray as of `fractals.space.march.make_march`; it meets the surface itself.
     """
     real, whole, height = target.real, target.int64, make_height(target)
+    index = target.index
     within, root = make_within(target), make_root(target)
 
     def cell(v, low, last):
@@ -203,7 +204,7 @@ def make_meet(target):
             if level > 0:
                 lower = fma(out if d[2] < zero else t, d[2], o[2])
                 k = ground.starts[level] + (j >> level) * ground.wides[level] + (i >> level)
-                if lower <= ground.tops[k]:
+                if lower <= ground.tops[index(k)]:
                     level -= 1
                     continue
             else:

@@ -440,10 +440,14 @@ def make_body(target, options, shared=False, guided=False, surface_of=make_surfa
         Or the data of another surface, as `surface_of(target, options)` takes them.
     """
     path, keep = make_path(target, surface_of(target, options), shared, guided), make_keep(target)
+    index = target.index
 
     def body(i0, j0, di, dj, out, places, first, samples, shot, space):
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 column, row = places[j, i, 0], places[j, i, 1]
                 if column >= 0:
                     for sample in range(first, first + samples):
@@ -451,6 +455,8 @@ def make_body(target, options, shared=False, guided=False, surface_of=make_surfa
                         out[j, i, 0] += keep(red)
                         out[j, i, 1] += keep(green)
                         out[j, i, 2] += keep(blue)
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -473,7 +479,7 @@ def make_guide_body(target, walk):
     real, real32, ahead = target.real, target.real32, make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
     sky_of, color_of, normal = make_sky(target), target.jit(surface), target.jit(normal_of)
-    tap = make_tap(target, field)
+    tap, index = make_tap(target, field), target.index
 
     def look(column, row, shot, space):
         zero, one = real(0), real(1)
@@ -495,8 +501,11 @@ def make_guide_body(target, walk):
     def body(i0, j0, di, dj, out, top, rays, shot, space):
         half, side = real(0.5), real(rays)
         share = real32(1) / real32(rays * rays)
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 for m in range(6):
                     out[j, i, m] = real32(0)
                 nearest, its = real(NOWHERE), real(0)
@@ -514,5 +523,7 @@ def make_guide_body(target, walk):
                         if t < nearest:
                             nearest, its = t, trap
                 out[j, i, 6], out[j, i, 7] = real32(nearest), real32(its)
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

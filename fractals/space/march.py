@@ -292,15 +292,21 @@ def make_first_body(target, walk):
     space : Space
     """
     march, ahead, real = make_march(target, walk), make_ahead(target), target.real
+    index = target.index
 
     def body(i0, j0, di, dj, out, camera, space):
         half = real(0.5)
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 o, d = ahead(real(i) + half, real(j) + half, half, half, camera)
                 t, trap, hits = march(o, d, real(0), camera[CONE], real(0), space)
                 out[j, i, 0] = t if hits else -real(1)
                 out[j, i, 1] = trap
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -323,16 +329,21 @@ def make_starts_body(target, walk):
         With the numbers of a cone.
     """
     march, ahead, real = make_march(target, walk), make_ahead(target), target.real
-    start = target.jit(start_of)
+    start, index = target.jit(start_of), target.index
 
     def body(i0, j0, di, dj, out, top, before, cone, camera, space):
         half, zero = real(0.5), real(0)
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
+        height, width = index(out.shape[0]), index(out.shape[1])
+        j = index(j0)
+        while j < height:  # see `fractals.kernels.escape.make_body`
+            i = index(i0)
+            while i < width:
                 o, d = ahead(real(i) + half, real(top + j) + half, zero, zero, camera)
                 t, _, _ = march(o, d, start(i, top + j, before), cone.spread, cone.base, space)
                 t = t - cone.back
                 out[j, i] = select(t > zero, t, zero)
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 

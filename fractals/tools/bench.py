@@ -206,20 +206,19 @@ def _counts(
 
 
 ARTICLE = ("-0.5", "0"), "3", 20, (1536, 1024)
+VALLEY = "-0.743643887037151", "0.131825904205330"
 TABLES: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("what fractals.render() draws", {}),
     "classic": ("the article's picture, 20 iterations", _counts(*ARTICLE)),
     "a": ("[-2, 1] x [-1, 1], 20 iterations", _counts(*ARTICLE)),
     "b": ("the same, 1000 iterations", _counts(("-0.5", "0"), "3", 1000, (1536, 1024))),
-    "c": (
-        "seahorse valley, 3e-6 wide, 5000 iterations",
-        _counts(("-0.743643887037151", "0.131825904205330"), "3e-6", 5000),
-    ),
+    "c": ("seahorse valley, 3e-6 wide, 5000 iterations", _counts(VALLEY, "3e-6", 5000)),
     "d": ("all inside, no shortcuts, 1000 iterations", _counts(("-0.2", "0"), "0.8", 1000)),
     "e": (
         "Julia set of -0.8 + 0.156i, 1000 iterations",
         {"julia": ("-0.8", "0.156"), **_counts(("0", "0"), "3.2", 1000)},
     ),
+    "f": ("seahorse valley, 3e-8 wide, by perturbation", _counts(VALLEY, "3e-8", 5000)),
 }
 
 

@@ -51,7 +51,7 @@ OLDEST_AND_NEWEST_OFTEN = [
 ]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
 # Of perturbation, whose three loops have more to keep, of curvature_average, which asks whether a
-# step is rounded, of those who watch in parts, and of the means along a shutter.
+# step is rounded, and of those who watch in parts.
 REGISTERS_MORE = 96
 # Of interior_distance, which keeps 14 numbers of an orbit; of period and multiplier, which follow a
 # cycle for two rounds; of those who watch for two colorings; of deep views whose orbits are
@@ -263,7 +263,7 @@ def most_registers(name, capability=HOPPER):
         name.startswith("burning_ship deep extended")
     ):
         return REGISTERS_MOST
-    more = {"deep", "curvature_average", "parts", "blur"}
+    more = {"deep", "curvature_average", "parts"}
     return REGISTERS_MORE if words & more else REGISTERS
 
 
@@ -398,6 +398,15 @@ def test_float64_arithmetic_an_iteration(formula):
     counted = machine.Loop(tuple(each.name for each in loop), "machine code").double
     wanted = machine.doubles(formula, "float64")
     assert counted / STEPS_PER_CHECK == pytest.approx(wanted, abs=0.07)
+
+
+# Of whole programs of strips, which index arrays by unsigned numbers of 32 bits.
+STRIPS = {"polar": 432, "blur": 488, "sums": 80, "smear": 168, "coarser": 128, "frame": 648}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_instructions_of_a_strips_programs(name):
+    assert len(ptx.instructions(ptx.binary(kernel(f"film {name}"), HOPPER))) <= STRIPS[name]
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -719,6 +728,7 @@ def test_paths_over_a_ground_are_rounded_as_written():
         run(backend.to_device(out), backend.to_device(places), *samples, *inputs)
 
     made = ptx.compile_kernels(draw)[-1]
+    assert len(ptx.instructions(ptx.binary(made, HOPPER))) <= 3816
     text = ptx.text(made, HOPPER)
     assert doubles(text) == []
     # Random numbers are whole ones times 2**-24, an exact product, so it may be fused.

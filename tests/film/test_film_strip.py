@@ -12,6 +12,7 @@ from support.strip_programs import outputs
 import fractals
 from fractals import load_scene
 from fractals.backends.devices import choose, open_backend
+from fractals.errors import OptionError
 from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacle
 from fractals.films.frames import FilmConstants
 from fractals.films.motion import make_motion, with_view
@@ -445,6 +446,27 @@ def test_a_smear_is_the_integral_of_the_line_through_texels():
         y = np.linspace(j, j + down[j], 20_001)
         lines = [np.interp(y, range(90), sharp[:, i]) for i in range(15)]
         assert found[j] == pytest.approx(np.mean(lines, 1), abs=4)
+
+
+def kept_of(*keys, options):
+    return maker_of(film_of(*keys), options=options)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [kept_of, lambda *keys, options: valued_of(*keys, options=options)[0]],
+    ids=["kept", "colored"],
+)
+def test_a_gpu_takes_as_many_texels_as_its_programs_can_index(monkeypatch, make):
+    """They index arrays by 32 bits, and those of the CPU by 64."""
+    monkeypatch.setattr(kernels, "MAX_TEXELS", 1000)
+    narrow = {**END, "width": "0.3"}
+    (frame,) = make(START, narrow, options=CPU).frames([19])
+    assert frame.shape == (36, 64, 3)
+    with pytest.raises(
+        OptionError, match=r"^frames of this size need .* and a GPU takes 1,000: give"
+    ):
+        list(make(START, narrow, options=CPU.replace(device="simulator")).frames([19]))
 
 
 each_other_device = pytest.mark.parametrize("device", ["simulator", OPENCL])
