@@ -225,7 +225,6 @@ class Classroom:
                 if guest is None:  # he was removed while the page was opened
                     session.outbox.end(NOT_A_GUEST, REMOVED)
                 elif not session.second:
-                    session.greeted = lambda: self._greet(session, guest)
                     guest.pages.append(session)
                 return
             session.role = "leader"
@@ -248,10 +247,6 @@ class Classroom:
     def _lead(self, session: Session | None) -> None:
         self.leader = session
         self._tell_all()
-
-    def _greet(self, session: Session, guest: Guest) -> None:
-        session.say("guest", name=guest.name)
-        self._tell(session)
 
     def _tell_all(self, gather: bool = False) -> None:
         for page in list(self._pages()):
@@ -280,18 +275,16 @@ class Classroom:
         data, size = picture_of(message.picture, LED_SIDE)
         scene = session.scene(message.frame)
         with self._lock:
-            of = self._numbered(message.person) if message.person else None
+            names = [each.name for each in self._guests.values() if each.number == message.person]
             number = self.led.number + 1 if self.led else 1
-            self.led = Led(number, scene, data, size, of.name if of else "")
+            self.led = Led(number, scene, data, size, "".join(names))
             self._tell_all(message.gather)
 
     def on_guest(self, session: Session, message: protocol.GuestMessage) -> None:
-        """Note what a guest tells of himself."""
+        """Note what a guest tells of himself; answer his name, and what the leader shows."""
         guest = self._guests.get(session.visitor)
         if session.role != "guest" or guest is None:
             raise OptionError("only a guest of a class tells this")
-        if message.following is not None:
-            guest.following = message.following
         if message.picture is not None and guest.rate.spend():
             guest.picture, _ = picture_of(message.picture, SIDE)
             guest.count += 1
@@ -299,6 +292,10 @@ class Classroom:
             with self._lock:
                 self._call(guest, message.name)
             session.say("guest", name=guest.name)
+        if message.following is not None:
+            guest.following = message.following
+            session.say("guest", name=guest.name)
+            self._tell(session)
 
     def on_class(self, session: Session, message: protocol.ClassMessage) -> None:
         """Do what the leader decides, and answer how the class is."""

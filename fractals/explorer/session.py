@@ -161,7 +161,6 @@ class Session:
         self.view: ShownView | None = None  # draws the newest frame
         # Returns what a person of a class sees, for a canvas of another size
         self.person: Callable[[Session, int, tuple[int, int]], Scene] = _nobody
-        self.greeted: Callable[[], None] = lambda: None  # called after the welcome
         self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
         # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
@@ -220,7 +219,6 @@ class Session:
             },
             **({"role": self.role} if self.role else {}),
         )
-        self.greeted()
 
     def scene(self, frame: int, author: str = "") -> Scene:
         """Return the scene of a frame in the newest colors; `author`: where it has none."""

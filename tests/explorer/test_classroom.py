@@ -88,6 +88,7 @@ def test_a_guest_types_the_code_and_gets_the_view_of_the_leader(server):
         async with page(server) as leader, page(server, cookie, (64, 64)) as guest:
             assert (leader.welcome["role"], guest.welcome["role"]) == ("leader", "guest")
             assert not guest.welcome["export"] and not guest.welcome["upload"]
+            await guest.say("guest", following=True)
             assert await guest.until("guest") == {"t": "guest", "name": "Mia"}
             assert (await guest.until("led"))["number"] == 0
             await shows(leader, 1, LEFT)
@@ -121,6 +122,7 @@ def test_colors_of_the_leader_are_followed_and_a_guest_who_comes_late_sees_them(
             await leads(leader, 1)
             await leader.ask("class", "class")
             async with page(server, cookie) as guest:
+                await guest.say("guest", following=True)
                 assert (await guest.until("led"))["number"] == 1
                 await guest.say("open", frame=1, person=0)
                 return (await guest.until("placed"))["scene"]["color"]["palette"]
@@ -224,6 +226,7 @@ def test_the_leader_may_load_the_page_again_and_the_newest_page_leads(server):
     async def talk():
         cookie = await asyncio.to_thread(came_in, server)
         async with page(server, cookie) as guest, page(server) as first:
+            await guest.say("guest", following=True)
             await guest.until("led", here=True)
             await shows(first, 1, LEFT)
             async with page(server) as second:
@@ -257,6 +260,7 @@ def test_a_guest_comes_back_under_his_name_and_has_two_pages_at_most(server):
                 await asyncio.sleep(0.02)
             assert told["guests"][0]["picture"] == 1
             async with page(server, cookie) as again:
+                await again.say("guest", following=False)
                 assert (await again.until("guest"))["name"] == "Zoe"
                 return await leader.ask("class", "class")
 
