@@ -493,7 +493,7 @@ declare namespace Received {
   interface LedMessage {
     t: "led";
     number: number;
-    size: number[];
+    place: number;
     name: string;
     here: boolean;
     gather?: boolean;

@@ -378,7 +378,7 @@ class LedMessage(Message):
 
     t: Literal["led"]
     number: int
-    size: tuple[int, int]
+    place: int
     name: str
     here: bool
     gather: bool = False

@@ -46,12 +46,12 @@ class Explorer:
         workers = Workers(options.cluster) if options.cluster else None
         self.jobs = Jobs(options.device, options.threads, workers)
         self.filming = Filming(self.jobs, options.read_only)
-        self.bookmarks = Bookmarks(None if options.read_only else data)
+        self.bookmarks = Bookmarks(data if options.keeps else None)
         thumbnails = Thumbnails(self.engine, cache)
         self.pages = Pages(options.read_only, thumbnails, self.jobs, self.bookmarks)
-        # Guests come in from elsewhere if the server was asked for a name or an address of its own
-        asked = options.allow_hosts or options.address not in ("0.0.0.0", "::")
-        room = self.classroom = Classroom(near=not asked) if options.classroom else None
+        # Guests come in from elsewhere if one address of this machine was asked for
+        near = options.address in ("0.0.0.0", "::")
+        room = self.classroom = Classroom(near) if options.classroom else None
         self.pages.classroom = room
         self.sessions: set[Session] = set()
         self.compilers = Compilers(options.device, self.engine.wake)

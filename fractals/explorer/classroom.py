@@ -74,8 +74,8 @@ def clean(name: str) -> str:
     return " ".join(shown.split())[:LONGEST].rstrip()
 
 
-def picture_of(text: str, side: int) -> tuple[bytes, tuple[int, int]]:
-    """Return the bytes and the size of a JPEG in base64; other content is an `OptionError`."""
+def picture_of(text: str, side: int) -> bytes:
+    """Return the bytes of a JPEG in base64; other content is an `OptionError`."""
     import PIL.Image
 
     try:
@@ -86,7 +86,7 @@ def picture_of(text: str, side: int) -> tuple[bytes, tuple[int, int]]:
         raise OptionError("picture: no JPEG in base64") from None
     if max(size) > side:
         raise OptionError(f"picture: a side has at most {side} pixels")
-    return data, size
+    return data
 
 
 def fitted(scene: Scene, size: tuple[int, int]) -> Scene:
@@ -105,8 +105,8 @@ class Led(NamedTuple):
 
     number: int
     scene: Scene
+    place: int  # the number of the scene: several pictures may be of one
     picture: bytes
-    size: tuple[int, int]  # pixels of the picture
     name: str  # of the guest whose picture it is
 
 
@@ -256,9 +256,9 @@ class Classroom:
     def _tell(self, page: Session, gather: bool = False) -> None:
         """Tell a guest's page what the leader shows."""
         led = self.led
-        size, name, number = (led.size, led.name, led.number) if led else ((1, 1), "", 0)
+        number, place, name = (led.number, led.place, led.name) if led else (0, 0, "")
         here = self.leader is not None
-        page.say("led", number=number, size=size, name=name, here=here, gather=gather)
+        page.say("led", number=number, place=place, name=name, here=here, gather=gather)
 
     def _pages(self) -> Iterator[Session]:
         with self._lock:
@@ -272,12 +272,14 @@ class Classroom:
         self._check_leader(session)
         if session is not self.leader:
             return  # another page of the leader has taken over
-        data, size = picture_of(message.picture, LED_SIDE)
+        data = picture_of(message.picture, LED_SIDE)
         scene = session.scene(message.frame)
         with self._lock:
             names = [each.name for each in self._guests.values() if each.number == message.person]
-            number = self.led.number + 1 if self.led else 1
-            self.led = Led(number, scene, data, size, "".join(names))
+            led = self.led
+            number, place = (led.number + 1, led.place) if led else (1, 0)
+            place += led is None or led.scene != scene
+            self.led = Led(number, scene, place, data, "".join(names))
             self._tell_all(message.gather)
 
     def on_guest(self, session: Session, message: protocol.GuestMessage) -> None:
@@ -286,7 +288,7 @@ class Classroom:
         if session.role != "guest" or guest is None:
             raise OptionError("only a guest of a class tells this")
         if message.picture is not None and guest.rate.spend():
-            guest.picture, _ = picture_of(message.picture, SIDE)
+            guest.picture = picture_of(message.picture, SIDE)
             guest.count += 1
         if message.name is not None:
             with self._lock:

@@ -7,7 +7,6 @@ machine's address. Therefore the host must be on a list that is fixed at the sta
 that changes anything must come from a page of the server itself.
 """
 
-import base64
 import contextlib
 import hashlib
 import hmac

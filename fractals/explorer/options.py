@@ -85,8 +85,13 @@ class ExploreOptions(DeviceOptions):
 
     @property
     def local(self) -> bool:
-        """Tell whether only this machine reaches the server: bookmarks are files then."""
+        """Tell whether only this machine reaches the server."""
         return bool(self.uds) or self.address in ("127.0.0.1", "::1", "localhost")
+
+    @property
+    def keeps(self) -> bool:
+        """Tell whether bookmarks are files of this machine's user."""
+        return self.local and not (self.read_only or self.classroom)
 
     @property
     def address(self) -> str:

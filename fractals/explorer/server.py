@@ -258,7 +258,7 @@ def start(scene: Scene, options: ExploreOptions) -> Running:
     from fractals.explorer.navigation import bookmarks_folder as bookmarks_folder
 
     cache = Path(platformdirs.user_cache_dir("fractals", False)) / "thumbnails"
-    data = bookmarks_folder() if options.local else None
+    data = bookmarks_folder() if options.keeps else None
     return Running.listen(Explorer(scene, options, data, cache, state_folder()))
 
 
@@ -388,20 +388,22 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     running = start(scene, options)
     tell = options.on_message
     if not options.local and not options.cert:
+        instead = ", or keep 127.0.0.1 and forward the port (ssh -L)" * (not options.classroom)
         tell(
-            f"{options.address}: others on the network can read plain HTTP: give cert= and key=, "
-            "or keep 127.0.0.1 and forward the port (ssh -L)"
+            f"{options.address}: others on the network can read plain HTTP: give cert= and key="
+            f"{instead}"
         )
     page = running.invitation()
     tell(f"exploring at {page} (the address opens once)")
-    if running.explorer.classroom:
+    if options.classroom:
         _tell_of_class(running, tell)
     if options.browser:
         open_browser(page)
     if options.block:
         if _has_terminal():
-            if not options.classroom:
-                print_code(running, page)
+            room = running.explorer.classroom
+            if not (room and options.local):
+                print_code(running, room.invitation if room else page, tell)
             tell(MORE)
             watch_terminal(running, tell)
         running.serve()

@@ -209,7 +209,7 @@ class Session:
             title=self.first.title,
             gallery=bool(self.options.gallery),
             read_only=self.options.read_only,
-            bookmarks=may and self.options.local,
+            bookmarks=self.options.keeps,
             upload=may,
             export=may,
             limits={

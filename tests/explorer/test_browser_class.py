@@ -27,7 +27,8 @@ def pages(browser, own_server):
         for each in (server.running, running)
     )
     yield leader, guest
-    assert not leader.problems and not guest.problems
+    assert not leader.problems
+    assert not guest.problems
     leader.close()
     guest.close()
 
@@ -135,3 +136,11 @@ def test_a_leader_who_loads_the_page_again_goes_on(pages):
     leader.until("window.explorer?.placed")
     leader.open(OTHER)
     follows(guest, leader)
+
+
+def test_a_guest_who_is_removed_is_asked_for_the_code_again(pages):
+    leader, guest = pages
+    leader.page.get_by_role("button", name="Class: 1").click()
+    leader.page.get_by_role("button", name="Remove Mia from the class").click()
+    guest.page.get_by_label("Code").wait_for()
+    leader.page.get_by_role("button", name="Class: 0").wait_for()

@@ -62,9 +62,9 @@ async function pass() {
   for (const each of waits.splice(0)) each();
   await settled();
 }
-const led = (/** @type {number} */ number, gather = false) => ({
+const led = (/** @type {number} */ number, gather = false, place = number) => ({
   number,
-  size: [8, 4],
+  place,
   name: "",
   here: true,
   gather,
@@ -121,6 +121,13 @@ test("a guest sees the newest picture of the leader, each on its own scene", asy
   assert.equal(model.laid, 2);
   model.tell("led", led(3));
   assert.equal(loads.length, 2); // it is shown
+  model.tell("led", led(4, false, 3)); // another picture of the same scene
+  await come();
+  assert.deepEqual([model.opened.length, model.laid], [2, 3]);
+  model.size = [6, 4];
+  model.tell("led", led(5, false, 3));
+  await come();
+  assert.equal(model.opened.length, 3); // on another canvas it is placed again
 });
 
 for (const touch of ["moved", "painted", "opening"])

@@ -24,6 +24,7 @@ export class Following {
   name = ""; // of the guest, as the server has it
   /** @type {Received.LedMessage|null} */ led = null; // the newest message
   #shown = 0; // the number of the leader's picture that is shown
+  #place = ""; // which scene of the leader is open, on a canvas of which size
   #count = 0; // of times that the guest began to follow
   #running = false;
   #opening = false; // whether the scene that is opened is the leader's
@@ -40,7 +41,7 @@ export class Following {
     explorer.addEventListener("led", ({ detail }) => this.#hear(detail));
     explorer.addEventListener("guest", ({ detail }) => (this.name = detail.name));
     explorer.addEventListener("welcome", () => this.tell());
-    explorer.addEventListener("disconnected", () => (this.#shown = 0));
+    explorer.addEventListener("disconnected", () => this.#forget());
     for (const touch of ["moved", "painted"])
       explorer.addEventListener(touch, () => this.leave(false));
     explorer.addEventListener("opening", () => this.#opening || this.leave(false));
@@ -76,9 +77,15 @@ export class Following {
   #become(/** @type {boolean} */ following) {
     this.following = following;
     this.#changed = true;
-    if (following) this.#shown = 0;
+    if (following) this.#forget();
     recall(following ? "" : "1");
     this.tell();
+  }
+
+  /** Forget what is shown: it is not the leader's any more. */
+  #forget() {
+    this.#shown = 0;
+    this.#place = "";
   }
 
   #hear(/** @type {Received.LedMessage} */ message) {
@@ -92,10 +99,10 @@ export class Following {
     if (this.#running) return;
     this.#running = true;
     while (this.following && this.explorer.connected && this.led && this.led.number > this.#shown) {
-      const { number } = this.led,
+      const { number, place } = this.led,
         picture = await this.load(number).catch(() => null);
       if (!picture) await this.rest(AGAIN);
-      else if (this.following && (await this.#placed()) && this.following) {
+      else if (this.following && (await this.#placed(place)) && this.following) {
         this.#lay(picture);
         this.#shown = number;
       }
@@ -103,9 +110,11 @@ export class Following {
     this.#running = false;
   }
 
-  /** Open the leader's scene. @returns {Promise<boolean>} whether it is placed */
-  #placed() {
-    const { explorer } = this;
+  /** Open a scene of the leader, unless it is open. @param {number} place its number @returns {Promise<boolean>} whether it is placed */
+  #placed(place) {
+    const { explorer } = this,
+      wanted = `${place} ${explorer.size}`;
+    if (wanted === this.#place) return Promise.resolve(true);
     this.#opening = true;
     explorer.open({ person: 0 }, `flight class ${this.#count}`, { jump: false });
     this.#opening = false;
@@ -114,6 +123,7 @@ export class Following {
         explorer.removeEventListener("placed", placed);
         explorer.removeEventListener("disconnected", lost);
         explorer.removeEventListener("message", failed);
+        if (there) this.#place = wanted;
         resolve(there);
       };
       const placed = () => explorer.opening || end(true); // until then another one was under way

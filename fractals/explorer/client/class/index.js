@@ -58,6 +58,15 @@ function leads(
   return { wide: true, load: async () => () => panel };
 }
 
+/** Ask for the code again where the server knows the guest no more: it was started again, or the leader has removed him. */
+async function askAgain() {
+  await rest(1000);
+  const { status } = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).catch(
+    () => ({ status: 0 }), // nobody answers
+  );
+  if (status === 401) location.replace("/");
+}
+
 function follows(
   /** @type {Context} */ { explorer, open, close, ui },
   /** @type {HTMLElement} */ root,
@@ -65,7 +74,7 @@ function follows(
   const guest = new Following(explorer, loaded, rest);
   // Other panels ask about what is drawn.
   effect(() => {
-    const needed = !SEEN.includes(ui.open) || ui.second !== null;
+    const needed = !SEEN.includes(ui.open);
     untracked(() => needed && guest.leave(true));
   });
   effect(() => void document.documentElement.classList.toggle("following", guest.following));
@@ -82,6 +91,7 @@ function follows(
     return html`<section class="class-chip glass">${following ? html`<span class="class-state" role="status"><i class="class-dot" aria-hidden="true"></i><span>${words()}</span><span class="faint">${told("move_it")}</span></span>` : html`<${Button} label=${told("follow_again")} kind="primary" onClick=${() => guest.follow()} />`}
       <${Button} label=${name || told("your_name")} kind="quiet" aria-expanded=${String(ui.open === "class")} onClick=${() => void (ui.open === "class" ? close() : open("class"))} /></section>`;
   }
+  explorer.addEventListener("disconnected", () => void askAgain());
   render(html`<${Chip} />`, root);
   guest.tell();
   const panel = guestPanel(guest);
