@@ -97,7 +97,7 @@ declare namespace Sent {
     t: "go_on";
     frame: number;
   }
-  /** What a guest of a class tells of himself. */
+  /** What a guest of a class tells. */
   interface GuestMessage {
     t: "guest";
     name?: string | null;

@@ -1,12 +1,11 @@
 """A class: guests follow the view of a leader, or explore alone; the leader sees their pictures.
 
-Who comes in by an address of the terminal leads, as each visitor of the explorer has an address of
-his own. Guests open a short address and type a code. What a guest may do is decided by his cookie,
-so nobody leads who has only the code.
+Whoever comes in by an address of the terminal leads. Guests open a short address and type a code.
+The cookie tells the one from the other, so nobody leads who has only the code.
 
-A guest who follows is not drawn for: his page shows the picture that the leader's page sends. Both
-this picture and those of guests are JPEGs of a bounded size, and the pages fetch them by HTTP, so
-a slow page leaves pictures out.
+Nothing is drawn for a guest who follows: the page shows the picture that the leader's page sends.
+This picture and those of guests are JPEGs of a bounded size. Pages fetch them by HTTP, so a slow
+page leaves pictures out.
 """
 
 import base64
@@ -25,15 +24,15 @@ from typing import Any, NamedTuple
 from fractals.errors import OptionError
 from fractals.explorer import protocol
 from fractals.explorer.frames import FrameView
-from fractals.explorer.session import Rate, Session
+from fractals.explorer.session import NO_CLASS, Rate, Session
 from fractals.rendering.families import moves_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
 
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # of codes: no vowels make words, and none looks like another
-LENGTH = 6  # of a code: 20**6 codes take a year of guesses at the rate of TRIES
-TRIES = 2.0, 60.0  # guesses a second, and at once: a class types its code in a minute
-OF_ADDRESS = 0.5, 10.0  # the same, of one address
+LENGTH = 6  # of a code: at the rate of TRIES, 20**6 codes take a year
+TRIES = 2.0, 80.0  # codes that are typed a second, and at once: a class comes in together
+OF_ADDRESS = 1.0, 40.0  # the same, of one address, which may be that of a proxy
 MOST_ADDRESSES = 1000  # whose guesses are counted
 MOST_GUESTS = 200  # who are remembered, with those who have left
 MOST_PAGES = 2  # of a guest, at once
@@ -45,7 +44,6 @@ LEADER = 0  # the number of the leader, as a person
 
 NOT_A_GUEST = 4401  # the code with which a page is closed whose cookie is not valid
 REMOVED = "the leader of the class has ended your visit"
-NO_CLASS = "this server has no class"
 ONLY_LEADERS = "only the leader of the class may do this"
 
 
@@ -125,7 +123,7 @@ class Guest:
 
     @property
     def scene(self) -> Scene | None:
-        """Return what the guest sees, in the size of his canvas."""
+        """Return what the guest sees, in the size of the guest's canvas."""
         for page in reversed(self.pages):
             if page.frames.newest:
                 return page.scene(page.frames.newest)
@@ -172,7 +170,7 @@ class Classroom:
             self._count += 1
             visitor = MARK + secrets.token_urlsafe(9)
             self._guests[visitor] = Guest(self._count, "")
-            self._call(self._guests[visitor], name)
+            self._rename(self._guests[visitor], name)
             return visitor
 
     def _rate_of(self, address: str) -> Rate:
@@ -222,7 +220,7 @@ class Classroom:
                 session.role = "guest"
                 session.options = session.options.replace(read_only=True, gallery=False)
                 guest = self._guests.get(session.visitor)
-                if guest is None:  # he was removed while the page was opened
+                if guest is None:  # removed while the page was opened
                     session.outbox.end(NOT_A_GUEST, REMOVED)
                 elif not session.second:
                     guest.pages.append(session)
@@ -283,7 +281,7 @@ class Classroom:
             self._tell_all(message.gather)
 
     def on_guest(self, session: Session, message: protocol.GuestMessage) -> None:
-        """Note what a guest tells of himself; answer his name, and what the leader shows."""
+        """Note what a guest tells; answer the guest's name, and what the leader shows."""
         guest = self._guests.get(session.visitor)
         if session.role != "guest" or guest is None:
             raise OptionError("only a guest of a class tells this")
@@ -292,7 +290,7 @@ class Classroom:
             guest.count += 1
         if message.name is not None:
             with self._lock:
-                self._call(guest, message.name)
+                self._rename(guest, message.name)
             session.say("guest", name=guest.name)
         if message.following is not None:
             guest.following = message.following
@@ -342,7 +340,7 @@ class Classroom:
         return fitted(scene, size)
 
     def picture(self, number: int, visitor: str) -> bytes:
-        """Return the picture of a person for a visitor; empty: there is none for him."""
+        """Return the picture of a person; empty: there is none that this visitor may see."""
         if number == LEADER:
             return self.led.picture if self.led else b""
         if visitor.startswith(MARK):
@@ -358,7 +356,7 @@ class Classroom:
                     return guest
         raise OptionError("this guest has left the class")
 
-    def _call(self, guest: Guest, name: str) -> None:
+    def _rename(self, guest: Guest, name: str) -> None:
         """Give a guest a name that no other has."""
         wanted = clean(name) or f"{guest.number}"
         others = {each.name.casefold() for each in self._guests.values() if each is not guest}

@@ -28,7 +28,7 @@ from fractals.color import palette
 from fractals.errors import FractalsError, first_line, listed, shown
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
-from fractals.explorer.classroom import Classroom
+from fractals.explorer.classroom import MARK, Classroom
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.explorer.shown import refinement_of
@@ -414,8 +414,9 @@ class Pages:
         return Response(data, media_type="image/jpeg", headers={"cache-control": "no-store"})
 
     async def code(self, request: Request) -> Response:
-        """Answer the address at which guests come in, for the cameras of their phones."""
-        data = self.classroom.qr_code() if self.classroom else b""
+        """Answer the address at which guests come in, for cameras of phones; to leaders only."""
+        guest = request.scope["visitor"].startswith(MARK)
+        data = self.classroom.qr_code() if self.classroom and not guest else b""
         if not data:
             return Response(status_code=404)
         return Response(data, media_type=TYPES[".svg"], headers={"cache-control": "no-store"})

@@ -318,7 +318,7 @@ class Lead(Message):
 
 
 class GuestMessage(Message):
-    """What a guest of a class tells of himself."""
+    """What a guest of a class tells."""
 
     t: Literal["guest"]
     name: Annotated[str, entry(max_length=200)] | None = None

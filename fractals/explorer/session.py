@@ -131,8 +131,11 @@ class Rate:
         return allowed
 
 
+NO_CLASS = "this server has no class"
+
+
 def _nobody(session: "Session", number: int, size: tuple[int, int]) -> Scene:
-    raise OptionError("this server has no class")
+    raise OptionError(NO_CLASS)
 
 
 class Session:

@@ -1,7 +1,7 @@
 /**
- * A guest of a class: the page shows what the leader shows, until the guest touches the picture.
+ * A guest of a class: the page shows what the leader shows, until the guest moves the picture.
  *
- * While he follows, nothing is drawn for him: the page opens the leader's scene, which the server places, and lays the
+ * While the guest follows, the server draws nothing: the page opens the leader's scene, which the server places, and lays the
  * leader's picture on it. So a move goes on from there at once, and only then the server draws.
  */
 import { PIXELS } from "../decode.js";

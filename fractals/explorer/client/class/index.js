@@ -53,12 +53,11 @@ function leads(
       <${Button} label=${told("class_of", { count: present.length })} kind="quiet" aria-expanded=${String(ui.open === "class")} onClick=${() => void (ui.open === "class" ? close() : open("class"))} /></section>`;
   }
   render(html`<${Chip} />`, root);
-  void leading.ask();
   const panel = leaderPanel(leading, close, gather);
   return { wide: true, load: async () => () => panel };
 }
 
-/** Ask for the code again where the server knows the guest no more: it was started again, or the leader has removed him. */
+/** Ask for the code again where the server knows the guest no more: it was started again, or the leader has ended the visit. */
 async function askAgain() {
   await rest(1000);
   const { status } = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).catch(

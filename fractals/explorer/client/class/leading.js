@@ -8,7 +8,7 @@ const SIDE = 1280,
 const EVERY = 500; // ms between pictures while the view changes
 const LOOK = 2000; // ms between looks at the class
 
-/** @typedef {Pick<import("../explorer.js").Explorer, "size"|"still"|"open"|"connected"|"placed"|"scene"|"connection"|"request"|
+/** @typedef {Pick<import("../explorer.js").Explorer, "size"|"still"|"open"|"opening"|"connected"|"placed"|"scene"|"connection"|"request"|
  *   "addEventListener">} Led */
 
 export class Leading {
@@ -90,7 +90,8 @@ export class Leading {
       await this.rest(EVERY);
       const { explorer } = this,
         leads = this.told?.leads && !this.looked && !this.#fresh;
-      if (!leads || !this.#changed || !explorer.connected || !explorer.placed) continue;
+      const shows = explorer.connected && explorer.placed && !explorer.opening;
+      if (!leads || !this.#changed || !shows) continue;
       this.#changed = false;
       const { frame } = explorer.placed,
         picture = await pictureOf(explorer, SIDE, MOST).catch(() => "");

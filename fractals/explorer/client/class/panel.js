@@ -1,4 +1,4 @@
-/** The panel of a class: for its leader a wall of the guests' pictures, for a guest his name. */
+/** The panel of a class: for its leader a wall of the guests' pictures, for a guest the name. */
 import { html } from "../html.js";
 import { Button, Card, Row, TextField, Toggle } from "../ui.js";
 import { told } from "./said.js";
