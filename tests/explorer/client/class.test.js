@@ -179,14 +179,21 @@ test("a picture that did not come is asked for again, and after a lost connectio
   await pass();
   assert.equal(loads.length, 2);
   await come();
+  model.opening = false;
+  model.tell("message"); // the scene can't be opened
+  await settled();
+  assert.equal(loads.length, 2); // it waits
+  await pass();
+  assert.equal(loads.length, 3);
+  await come();
   model.connected = false;
   model.tell("disconnected"); // before the scene is placed
-  await settled();
+  await pass();
   assert.equal(model.laid, 0);
   model.connected = true;
   model.tell("welcome");
   model.tell("led", led(1)); // the server's answer
-  assert.equal(loads.length, 3);
+  assert.equal(loads.length, 4);
 });
 
 test("only who is alone sends pictures, and only new ones", async () => {

@@ -13,7 +13,7 @@ const SIDE = 320,
   MOST = 47_000; // pixels of a side of the picture on the leader's wall; characters: the server takes 48,000
 const EVERY = 4000,
   SPREAD = 1000; // ms between pictures: thirty guests do not send theirs at once
-const AGAIN = 2000; // ms until a picture that did not come is asked for again
+const AGAIN = 2000; // ms until a picture or a scene that did not come is asked for again
 const ALONE = "fractals.alone"; // in sessionStorage: whether the guest explores alone, for a page that is loaded again
 
 /** @typedef {Pick<import("../explorer.js").Explorer, "size"|"still"|"open"|"resize"|"stage"|"connected"|"opening"|"drawn"|"connection"|
@@ -49,7 +49,7 @@ export class Following {
     void this.#sending();
   }
 
-  /** Tell the server whether the guest follows; it answers his name and what the leader shows. */
+  /** Tell the server whether the guest follows; it answers with the name and with what the leader shows. */
   tell() {
     this.explorer.connection.send({ t: "guest", following: this.following });
   }
@@ -101,8 +101,9 @@ export class Following {
     while (this.following && this.explorer.connected && this.led && this.led.number > this.#shown) {
       const { number, place } = this.led,
         picture = await this.load(number).catch(() => null);
-      if (!picture) await this.rest(AGAIN);
-      else if (this.following && (await this.#placed(place)) && this.following) {
+      if (!this.following) break;
+      if (!picture || !(await this.#placed(place))) await this.rest(AGAIN);
+      else if (this.following) {
         this.#lay(picture);
         this.#shown = number;
       }

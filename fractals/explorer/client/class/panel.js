@@ -1,6 +1,6 @@
 /** The panel of a class: for its leader a wall of the guests' pictures, for a guest the name. */
 import { html } from "../html.js";
-import { Button, Card, Row, TextField, Toggle } from "../ui.js";
+import { Button, Card, Row, Section, TextField, Toggle } from "../ui.js";
 import { told } from "./said.js";
 
 const LONGEST = 24; // characters of a name
@@ -19,8 +19,7 @@ export function leaderPanel(leading, close, gather) {
       <div><dt>${told("code")}</dt><dd class="class-letters mono">${code}</dd></div></dl>
     <div class="stack grow"><p class="hint">${told("come_in")}</p>
       <${Toggle} label=${told("let_in")} value=${open} put=${(/** @type {boolean} */ on) => leading.ask({ open: on })} />
-      <div class="line"><${Button} label=${told("new_code")} onClick=${() => leading.ask({ renew: true })} />
-        <${Button} label=${told("call_back")} kind="primary" onClick=${gather} /></div></div></div>`;
+      <${Button} label=${told("new_code")} onClick=${() => leading.ask({ renew: true })} /></div></div>`;
 
   const Remove = (/** @type {Received.GuestFacts & {kind: string}} */ { number, name, kind }) =>
     html`<${Button} label=${told("remove", { name })} symbol="trash" bare kind=${kind} onClick=${() => leading.ask({ remove: number })} />`;
@@ -46,12 +45,14 @@ export function leaderPanel(leading, close, gather) {
       how.guests.filter(({ here }) => !here),
     ];
     const [alone, following, away] = kinds;
-    return html`<div class="stack"><${Door} ...${how} />
+    return html`<div class="stack"><${Section} title=${told("door")} name="class door"><${Door} ...${how} /><//>
       ${!how.guests.length && html`<p class="hint">${told("no_guests")}</p>`}
       ${alone.length > 0 && html`<h3 class="group">${told("explore")}</h3><ul class="cards class-wall" aria-label=${told("explore")}>${alone.map((guest) => html`<${Person} key=${guest.number} guest=${guest} />`)}</ul>`}
       <${Names} title=${told("follow")} guests=${following} /><${Names} title=${told("away")} guests=${away} /></div>`;
   }
-  return { View };
+  const Actions = () =>
+    html`<div class="line grow end"><${Button} label=${told("call_back")} kind="primary" onClick=${gather} /></div>`;
+  return { View, Actions };
 }
 
 /** @param {import("./following.js").Following} following */

@@ -49,6 +49,7 @@ export const texts = {
     "Gäste öffnen diese Adresse und tippen den Code, oder halten die Kamera eines Telefons auf das Quadrat.",
     "访客打开此地址并输入代码，或用手机摄像头扫描方块。",
   ],
+  door: ["How guests come in", "So kommen Gäste herein", "访客如何进入"],
   address: ["Address", "Adresse", "地址"],
   code: ["Code", "Code", "代码"],
   code_picture: ["The address as a QR code", "Die Adresse als QR-Code", "地址的二维码"],
