@@ -188,6 +188,7 @@ test("a picture that did not come is asked for again, and after a lost connectio
   await come();
   model.connected = false;
   model.tell("disconnected"); // before the scene is placed
+  await settled();
   await pass();
   assert.equal(model.laid, 0);
   model.connected = true;
