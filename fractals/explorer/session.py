@@ -255,6 +255,7 @@ class Session:
         common: dict[str, Any] = {
             "key": (self, "view"),
             "priority": VIEW,
+            "leads": self.role == "leader",
             "ready": lambda: not self.outbox.full,
             "failed": lambda line: self.say("error", re=re, frame=frame, message=line),
             "engine": self.engine,
