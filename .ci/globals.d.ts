@@ -36,7 +36,7 @@ type Preview = import("../fractals/explorer/client/decode.js").Pixels;
 /** What questions are answered by; null: a newer `pick` has replaced this one. */
 interface Answers {
   pick: Received.Picked | null; fit: Received.Fitted; histogram: Received.HistogramMessage; link: Received.LinkOf; bookmarks: Received.BookmarkList;
-  bookmark: Received.BookmarkList; film: Received.Forecast; export: Received.Forecast; lookup: { entries: number; rows: Uint16Array };
+  bookmark: Received.BookmarkList; film: Received.Forecast; export: Received.Forecast; lookup: { entries: number; rows: Uint16Array }; class: Received.ClassOf;
 }
 type AnswerTo<Question> = Question extends { t: infer Name extends keyof Answers } ? Answers[Name] : never;
 /** What jobs end with. */

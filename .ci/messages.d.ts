@@ -27,6 +27,14 @@ declare namespace Sent {
     t: "cancel";
     job: number;
   }
+  /** What the leader of a class decides; without any key, how the class is. */
+  interface ClassMessage {
+    t: "class";
+    lead?: boolean;
+    open?: boolean | null;
+    remove?: number | null;
+    renew?: boolean;
+  }
   /** A file of a frame, in a process of its own. */
   interface Export {
     job: number;
@@ -89,6 +97,13 @@ declare namespace Sent {
     t: "go_on";
     frame: number;
   }
+  /** What a guest of a class tells. */
+  interface GuestMessage {
+    t: "guest";
+    name?: string | null;
+    following?: boolean | null;
+    picture?: string | null;
+  }
   /** The first message. */
   interface Hello {
     t: "hello";
@@ -111,6 +126,14 @@ declare namespace Sent {
     frame: number;
     at: number[];
     size?: number;
+  }
+  /** What the leader of a class shows to the guests who follow. */
+  interface Lead {
+    t: "lead";
+    frame: number;
+    picture: string;
+    person?: number | null;
+    gather?: boolean;
   }
   /** A frame's scene as text. */
   interface Link {
@@ -167,6 +190,7 @@ declare namespace Sent {
     gallery?: string | null;
     julia?: At | null;
     formula?: Formula | null;
+    person?: number | null;
   }
   /** Other colors for the newest frame. */
   interface PaintMessage {
@@ -220,15 +244,18 @@ type Sent =
   | Sent.Bookmark
   | Sent.BookmarksMessage
   | Sent.Cancel
+  | Sent.ClassMessage
   | Sent.Export
   | Sent.FilmMessage
   | Sent.Find
   | Sent.Fit
   | Sent.Follow
   | Sent.GoOn
+  | Sent.GuestMessage
   | Sent.Hello
   | Sent.Histogram
   | Sent.Julia
+  | Sent.Lead
   | Sent.Link
   | Sent.Lookup
   | Sent.Loupe
@@ -266,6 +293,15 @@ declare namespace Received {
     masks: string[];
     scenes: GalleryScene[];
     schema: SceneSchema;
+  }
+  /** How a class is. */
+  interface ClassOf {
+    t: "class";
+    address: string;
+    code: string;
+    open: boolean;
+    leads: boolean;
+    guests: GuestFacts[];
   }
   /** A coloring of the catalog. */
   interface ColoringFacts {
@@ -413,6 +449,19 @@ declare namespace Received {
     title: string;
     group: "Flat" | "Deep" | "Points" | "Solids";
   }
+  /** A guest of a class. */
+  interface GuestFacts {
+    number: number;
+    name: string;
+    here: boolean;
+    following: boolean;
+    picture: number;
+  }
+  /** How a guest is called. */
+  interface GuestOf {
+    t: "guest";
+    name: string;
+  }
   /** How often values occur in a view. */
   interface HistogramMessage {
     t: "histogram";
@@ -439,6 +488,15 @@ declare namespace Received {
     layers: ShownLayer[];
     groups: ShownGroup[];
     planes: number;
+  }
+  /** The leader of a class shows another picture, or has come or left. */
+  interface LedMessage {
+    t: "led";
+    number: number;
+    place: number;
+    name: string;
+    here: boolean;
+    gather?: boolean;
   }
   /** A frame's scene as texts. */
   interface LinkOf {
@@ -616,12 +674,14 @@ declare namespace Received {
     upload: boolean;
     export: boolean;
     limits: ServerLimits;
+    role?: "" | "leader" | "guest";
   }
 }
 
 /** A message of the server. */
 type Received =
   | Received.BookmarkList
+  | Received.ClassOf
   | Received.Done
   | Received.DrawnMessage
   | Received.ErrorMessage
@@ -630,8 +690,10 @@ type Received =
   | Received.Fitted
   | Received.Forecast
   | Received.Found
+  | Received.GuestOf
   | Received.HistogramMessage
   | Received.LayersMessage
+  | Received.LedMessage
   | Received.LinkOf
   | Received.Painted
   | Received.Paused

@@ -9,6 +9,7 @@ from fractals.cli.command import of, section, verb
 from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 from fractals.cli.values import Whole
+from fractals.errors import OptionError
 from fractals.explorer.options import ExploreOptions
 
 # Their defaults and bounds are those of `fractals.explore`.
@@ -26,6 +27,7 @@ server_options = section(
         "--read-only",
         "--memory MIB",
         "--clients N",
+        "--classroom",
     ),
     **{
         name: {"default": field.default, "multiple": field.default == ()}
@@ -80,6 +82,8 @@ def explore_command(
     gallery = not scenes and all(value in (None, ()) for value in options.values())
     collect_again()
     if site is not None:
+        if server["classroom"]:
+            raise OptionError("classroom=: a class requires the server: leave out --site")
         from fractals.explorer.site.write import write_site
 
         write_site(site, None if gallery else scene, site_formulas, threads, tell)

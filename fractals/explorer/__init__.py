@@ -4,6 +4,8 @@ server.py      `fractals.explore`: starts and ends the server; options.py: its o
 application.py serves the page and the clients
 gate.py        accepts connections, strangers last, and checks every request; addresses that open
                once, cookies that outlive the server
+classroom.py   a class: its leader, guests, their names and pictures; entrance.py: the page at
+               which guests come in
 pages.py       what it answers over HTTP, and thumbnails
 protocol.py    parses messages, and packs tiles
 session.py     a client: its colors, what waits to be sent to it, what it asked for

@@ -42,6 +42,7 @@ class Welcome(Message):
     upload: bool
     export: bool
     limits: ServerLimits
+    role: Literal["", "leader", "guest"] = ""
 
 
 class KnobFacts(Message):
@@ -372,6 +373,45 @@ class ErrorMessage(Message):
     job: int | None = None
 
 
+class LedMessage(Message):
+    """The leader of a class shows another picture, or has come or left."""
+
+    t: Literal["led"]
+    number: int
+    place: int
+    name: str
+    here: bool
+    gather: bool = False
+
+
+class GuestFacts(Message):
+    """A guest of a class."""
+
+    number: int
+    name: str
+    here: bool
+    following: bool
+    picture: int
+
+
+class GuestOf(Message):
+    """How a guest is called."""
+
+    t: Literal["guest"]
+    name: str
+
+
+class ClassOf(Message):
+    """How a class is."""
+
+    t: Literal["class"]
+    address: str
+    code: str
+    open: bool
+    leads: bool
+    guests: list[GuestFacts]
+
+
 Said = (
     Welcome
     | Placed
@@ -393,6 +433,9 @@ Said = (
     | Failed
     | LinkOf
     | BookmarkList
+    | LedMessage
+    | GuestOf
+    | ClassOf
     | ErrorMessage
 )
 SAID: dict[str, type[Message]] = {

@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.explorer import navigation, protocol, questions
 from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer.classroom import MARK, Classroom, no_class
 from fractals.explorer.filming import Filming
 from fractals.explorer.gate import BEARER, Gate, Visitors
 from fractals.explorer.jobs import Compilers, Jobs, Workers, own_label
@@ -45,9 +46,13 @@ class Explorer:
         workers = Workers(options.cluster) if options.cluster else None
         self.jobs = Jobs(options.device, options.threads, workers)
         self.filming = Filming(self.jobs, options.read_only)
-        self.bookmarks = Bookmarks(None if options.read_only else data)
+        self.bookmarks = Bookmarks(data if options.keeps else None)
         thumbnails = Thumbnails(self.engine, cache)
         self.pages = Pages(options.read_only, thumbnails, self.jobs, self.bookmarks)
+        # Guests come in from elsewhere if one address of this machine was asked for
+        near = options.address in ("0.0.0.0", "::")
+        room = self.classroom = Classroom(near) if options.classroom else None
+        self.pages.classroom = room
         self.sessions: set[Session] = set()
         self.compilers = Compilers(options.device, self.engine.wake)
         self.engine.elsewhere = self.compilers.compiled
@@ -57,14 +62,17 @@ class Explorer:
             "bookmark": self.bookmarks.on_change,
             "bookmarks": self.bookmarks.on_list,
             "cancel": self.jobs.cancel,
+            "class": room.on_class if room else no_class,
             "export": self.jobs.export,
             "film": self.filming.film,
             "find": self.jobs.find,
             "fit": questions.fit,
             "follow": self.jobs.follow,
             "go_on": navigation.go_on,
+            "guest": room.on_guest if room else no_class,
             "histogram": questions.histogram,
             "julia": questions.julia,
+            "lead": room.on_lead if room else no_class,
             "link": questions.link,
             "loupe": questions.loupe,
             "moments": self.filming.moments,
@@ -79,13 +87,20 @@ class Explorer:
         sound = Route("/sound", self.filming.sound, methods=["POST"])
         routes = [*self.pages.routes(), sound, WebSocketRoute("/ws", self.client)]
         served = Starlette(routes=routes, lifespan=self._lifespan)
-        self.gate = Gate(served, bool(options.cert), Visitors(state))
+        self.gate = Gate(served, bool(options.cert), Visitors(state), room)
         self.gate.full = self._full
 
     def _full(self, visitor: str) -> bool:
         """Tell whether there is no room for a visitor, who may load an open page again."""
         inside = any(session.visitor == visitor for session in list(self.sessions))
-        return not inside and self._pages >= self.options.clients
+        return not inside and self._is_crowded(visitor)
+
+    def _is_crowded(self, visitor: str) -> bool:
+        """Tell whether a visitor may open no page more; the leader of a class always may."""
+        if self.classroom and not visitor.startswith(MARK):
+            return False
+        room = self.classroom is None or self.classroom.has_room(visitor)
+        return not room or self._pages >= self.options.pages
 
     @property
     def _pages(self) -> int:
@@ -118,13 +133,15 @@ class Explorer:
         await socket.accept()
         visitor = socket.scope["visitor"]
         second = self._is_second(socket, visitor)
-        if not second and self._pages >= self.options.clients:
+        if not second and self._is_crowded(visitor):
             await socket.close(FULL, "the server is full: try again later")
             return
         outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
         session = Session(self.engine, self.scene, self.options, outbox, self.handlers)
         session.visitor, session.second = "" if visitor == BEARER else visitor, second
         self.sessions.add(session)
+        if self.classroom:
+            self.classroom.enter(session)
         sending = asyncio.create_task(_send(socket, outbox))
         try:
             await self._receive(socket, session)
@@ -133,6 +150,8 @@ class Explorer:
         finally:
             sending.cancel()
             self.sessions.discard(session)
+            if self.classroom:
+                self.classroom.leave(session)
             session.close()
             self.jobs.leave(session)
 

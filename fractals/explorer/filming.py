@@ -79,7 +79,7 @@ class Filming:
                 **({"workers": workers.count} if workers else {}),
             )
             return
-        if self.read_only:
+        if session.options.read_only:
             raise OptionError("this server is read-only: it makes no films")
         if plan.seconds > LONG:
             raise OptionError("this film takes more than a day: choose a smaller size or length")

@@ -7,7 +7,6 @@ machine's address. Therefore the host must be on a list that is fixed at the sta
 that changes anything must come from a page of the server itself.
 """
 
-import base64
 import contextlib
 import hashlib
 import hmac
@@ -24,6 +23,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from fractals.backends.cache_folder import read_own, reason, trusted_folder, write_own
+from fractals.errors import OptionError
+from fractals.explorer import entrance
+from fractals.explorer.classroom import MARK, Classroom
 from fractals.explorer.scheduler import print_line
 from fractals.explorer.session import Rate
 
@@ -68,7 +70,11 @@ class Visitors:
         if not found:
             return ""
         self._open.remove(found[0])
-        named = f"{secrets.token_urlsafe(9)}.{int(time.time()):x}"
+        return self.cookie(secrets.token_urlsafe(9))
+
+    def cookie(self, name: str) -> str:
+        """Return the cookie of a visitor who comes now."""
+        named = f"{name}.{int(time.time()):x}"
         return f"{named}.{self._signature(named)}"
 
     def known(self, cookie: str) -> str:
@@ -117,14 +123,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def _page(name: str) -> tuple[str, str]:
-    """Return the text of a page, and the source of its style for a content security policy."""
-    text = (Path(__file__).parent / "client" / name).read_text("utf-8")
-    style = text.partition("<style>")[2].partition("</style>")[0]
-    return text, f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"
-
-
-STYLE = f"style-src 'self' {_page('index.html')[1]}"
+STYLE = f"style-src 'self' {entrance.page('index.html')[1]}"
 POLICY = (
     f"default-src 'none'; script-src 'self'; {STYLE}; img-src 'self' blob:; "
     "connect-src 'self'; media-src 'self'; worker-src 'self'; font-src 'self'; "
@@ -146,8 +145,15 @@ BEARER = "bearer"  # the name of whoever has the token
 class Gate:
     """An ASGI application around another, which only sees requests that may pass."""
 
-    def __init__(self, app: App, secure: bool = False, visitors: Visitors | None = None) -> None:
-        self.app, self.secure = app, secure
+    def __init__(
+        self,
+        app: App,
+        secure: bool = False,
+        visitors: Visitors | None = None,
+        classroom: Classroom | None = None,
+    ) -> None:
+        """`classroom`: whose guests come in, too."""
+        self.app, self.secure, self.classroom = app, secure, classroom
         self.visitors = visitors or Visitors()
         # Opens the page any number of times, as ``Authorization: Bearer``
         self.token = secrets.token_urlsafe(32)
@@ -191,14 +197,17 @@ class Gate:
             with _served(scope):
                 await self.app({**scope, "visitor": visitor}, receive, send)
             return
-        send = _answering(scope, send)
+        if status == 401 and self.classroom and scope["path"] == "/":
+            await _ask(scope, send, status)
+            return
+        bare, send = send, _answering(scope, send)
         if status:
             await _answer(send, status)
         elif scope["path"] == ENTER:
-            await self._enter(scope, send, visitor)
+            await self._enter(scope, send, visitor, bare)
         else:
             with _served(scope):
-                await self.app(scope, receive, send)
+                await self.app({**scope, "visitor": visitor}, receive, send)
 
     def _refusal(self, scope: Scope, visitor: str) -> int:
         """Return the status with which a request is refused; 0 where it may pass."""
@@ -219,6 +228,8 @@ class Gate:
             return 0
         if not visitor:
             return 401
+        if not websocket and changes and visitor.startswith(MARK):
+            return 403  # guests of a class bring no files
         if not self._rates.setdefault(visitor, Rate(*REQUESTS)).spend():
             return 429
         return 503 if scope["path"] == "/" and self.full(visitor) else 0
@@ -238,13 +249,31 @@ class Gate:
                 return ""
             found = cookies.get(self._cookie)
             if found and (visitor := self.visitors.known(found.value)):
-                return visitor
+                guest = visitor.startswith(MARK)
+                known = not guest or (self.classroom and self.classroom.knows(visitor))
+                return visitor if known else ""
         return ""
 
-    async def _enter(self, scope: Scope, send: Send, visitor: str) -> None:
-        """Exchange the one-time token for the cookie; who has one already may come in."""
-        query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=4)
-        made = self.visitors.admit(query.get("token", [""])[0]) if scope["method"] == "GET" else ""
+    async def _enter(self, scope: Scope, send: Send, visitor: str, bare: Send) -> None:
+        """Exchange the one-time token for the cookie; who has one already may come in.
+
+        Guests of a class come in by its code. `bare` sends a page of its own.
+        """
+        text = scope["query_string"].decode("latin-1")
+        query = parse_qs(text, keep_blank_values=True, max_num_fields=4)
+        asks = scope["method"] == "GET"
+        made = self.visitors.admit(query.get("token", [""])[0]) if asks else ""
+        if self.classroom and asks and not made and not visitor and "token" not in query:
+            code, name = (query.get(key, [""])[0] for key in ("code", "name"))
+            if "name" not in query:  # of a link or a QR code
+                await _ask(scope, bare, 200, "", code)
+                return
+            try:
+                address = (scope.get("client") or ("",))[0]
+                made = self.visitors.cookie(self.classroom.admit(code, name, address))
+            except OptionError as error:
+                await _ask(scope, bare, 403, str(error), code, name)
+                return
         if not made and not visitor:
             await _answer(send, 403)
             return
@@ -261,6 +290,27 @@ def _served(scope: Scope) -> AbstractContextManager[None]:
     """Tell the connection that a guest's request is answered; a test may have no connection."""
     visit = scope.get("state", {}).get("visit")
     return visit.served() if visit else nullcontext()
+
+
+async def _ask(
+    scope: Scope, send: Send, status: int, problem: str = "", code: str = "", name: str = ""
+) -> None:
+    """Answer the page at which guests of a class come in."""
+    languages = b",".join(v for k, v in scope["headers"] if k == b"accept-language")
+    text, style = entrance.page_of(languages.decode("latin-1"), problem, code, name)
+    policy = POLICY.replace(STYLE, f"style-src {style}")
+    policy = policy.replace("form-action 'none'", "form-action 'self'")
+    body = text.encode()
+    head = [
+        (b"content-security-policy", policy.encode()),
+        *HEADERS[1:],
+        (b"content-type", b"text/html; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    body = b"" if scope["method"] == "HEAD" else body
+    await send({"type": "http.response.body", "body": body})
 
 
 def _has_port(host: str) -> bool:
@@ -288,7 +338,7 @@ PROBLEMS = {
     503: ("The explorer is full", f"As many visitors as it admits look about in it. {AGAIN}"),
 }
 WAIT = 5  # seconds until a page tries again
-PAGE, STYLE_HASH = _page("problem.html")
+PAGE, STYLE_HASH = entrance.page("problem.html")
 PROBLEM_HEADERS = (
     (HEADERS[0][0], POLICY.replace(STYLE, f"style-src {STYLE_HASH}").encode()),
     *HEADERS[1:],

@@ -29,11 +29,11 @@ from fractals.scene.picture import View
 # The scenes that a client opens: its own, of the gallery, of a formula, Julia sets of a point.
 
 
-def requested_scene(session: Session, message: Open) -> Scene:
-    """Return the scene that a message asks for."""
+def requested_scene(session: Session, message: Open, size: tuple[int, int]) -> Scene:
+    """Return the scene that a message asks for; `size`: of the canvas."""
     given = [
         key
-        for key in ("scene", "toml", "link", "gallery", "julia", "formula")
+        for key in ("scene", "toml", "link", "gallery", "julia", "formula", "person")
         if getattr(message, key) is not None
     ]
     if len(given) > 1:
@@ -48,6 +48,8 @@ def requested_scene(session: Session, message: Open) -> Scene:
         return outside.scene_of(catalog.read("gallery", message.gallery))
     if message.julia is not None:
         return julia_scene(session, message.julia.frame, message.julia.at)
+    if message.person is not None:
+        return session.person(session, message.person, size)
     if message.formula is not None:
         scene = outside.scene_of({"formula": message.formula})
         return scene.model_copy(update={"color": session.color})
@@ -85,14 +87,16 @@ def _drawable(table: Mapping[str, Any]) -> dict[str, Any]:
 def open_scene(session: Session, message: protocol.Open) -> None:
     """Show another scene."""
     session.frames.check_new(message.frame)
-    scene = requested_scene(session, message)
     size = message.size or session.size
+    scene = requested_scene(session, message, size)
     # A canvas has 8 bits a channel.
     scene = scene.model_copy(update={"image": scene.image.model_copy(update={"bits": 8})})
     place = FrameView.of(scene, size)
     base = session.frames.place(message.base) if message.base else None
     session.color, session.paint = scene.color, 0
-    _show(session, message, place, base, (size[0] / 2, size[1] / 2))
+    # The page of a guest who follows shows the leader's picture
+    drawn = message.person != 0
+    _show(session, message, place, base, (size[0] / 2, size[1] / 2), drawn=drawn)
 
 
 def view(session: Session, message: protocol.ViewMessage) -> None:
@@ -118,6 +122,7 @@ def _show(
     base: FrameView | None,
     focus: tuple[float, float],
     moving: bool = False,
+    drawn: bool = True,
 ) -> None:
     """Answer where the new frame lies, and draw it."""
     scene = in_colors(place.scene(), session.color)
@@ -149,7 +154,10 @@ def _show(
         # Of a text from elsewhere: the page's own scenes keep keys until they are used again.
         answer["unused"] = unused(scene) if message.toml or message.link else ""
     session.say("placed", **answer)
-    session.draw(scene, moving, message.t)
+    if drawn:
+        session.draw(scene, moving, message.t)
+    else:
+        session.rest()
 
 
 def paint(session: Session, message: protocol.PaintMessage) -> None:

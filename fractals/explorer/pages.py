@@ -28,6 +28,7 @@ from fractals.color import palette
 from fractals.errors import FractalsError, first_line, listed, shown
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer.classroom import MARK, Classroom
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.explorer.shown import refinement_of
@@ -344,6 +345,7 @@ class Pages:
     thumbnails: Thumbnails
     jobs: Jobs
     bookmarks: Bookmarks
+    classroom: Classroom | None = None
     arriving: int = 0
     uploads: asyncio.Semaphore = dataclasses.field(default_factory=lambda: asyncio.Semaphore(2))
 
@@ -357,6 +359,8 @@ class Pages:
             Route("/bookmark/{name}.png", self.bookmark),
             Route("/download/{name}/{file}", self.download),
             Route("/upload", self.upload, methods=["POST"]),
+            Route("/class/{number:int}.jpg", self.person),
+            Route("/class/code.svg", self.code),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -400,6 +404,22 @@ class Pages:
         if isinstance(found, str):
             return Response(found, status_code=503, media_type="text/plain")
         return Response(found, media_type="image/png", headers=KEEP)
+
+    async def person(self, request: Request) -> Response:
+        """Answer the newest picture of a person of a class."""
+        number, visitor = request.path_params["number"], request.scope["visitor"]
+        data = self.classroom.picture(number, visitor) if self.classroom else b""
+        if not data:
+            return Response(status_code=404)
+        return Response(data, media_type="image/jpeg", headers={"cache-control": "no-store"})
+
+    async def code(self, request: Request) -> Response:
+        """Answer the address at which guests come in, for cameras of phones; to leaders only."""
+        guest = request.scope["visitor"].startswith(MARK)
+        data = self.classroom.qr_code() if self.classroom and not guest else b""
+        if not data:
+            return Response(status_code=404)
+        return Response(data, media_type=TYPES[".svg"], headers={"cache-control": "no-store"})
 
     async def download(self, request: Request) -> Response:
         """Answer an exported file."""

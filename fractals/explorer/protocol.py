@@ -12,8 +12,8 @@ VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
 MAX_SIDE = 4096  # device pixels of a canvas
 MAX_EXPORT = 32_768  # pixels of a side
-# Messages that hold scenes, palettes or links
-LARGE = ("open", "paint", "lookup", "film", "moments", "sheet")
+# Messages that hold scenes, palettes, links or the picture of a leader
+LARGE = ("open", "paint", "lookup", "film", "moments", "sheet", "lead")
 
 BEGIN = b"\x78\x01"  # of a stream of zlib
 PIECE = 2**16  # least bytes that a thread deflates, in 0.7 ms
@@ -32,6 +32,7 @@ ColorTable = Annotated[dict[str, Any], JsonSchema({"$ref": "#/$defs/Color"})]
 FormulaValue = Annotated[str | dict[str, Any], JsonSchema({"$ref": "#/$defs/Formula"})]
 PaletteValue = Annotated[str | dict[str, Any] | list[Any], JsonSchema({"$ref": "#/$defs/Palette"})]
 ExportSide = Annotated[int, entry(ge=1, le=MAX_EXPORT)]
+Person = Annotated[int, entry(ge=0, lt=2**32)]  # 0: the leader of a class; others: a guest
 
 
 class Message(Table):
@@ -70,6 +71,7 @@ class Open(Message):
     gallery: Annotated[str, entry(max_length=100)] | None = None
     julia: At | None = None
     formula: FormulaValue | None = None
+    person: Person | None = None  # of a class: the view of its leader, or of a guest
 
 
 class ViewMessage(Message):
@@ -302,6 +304,38 @@ class BookmarksMessage(Message):
     t: Literal["bookmarks"]
 
 
+MAX_LED, MAX_OWN = 240_000, 48_000  # characters of a leader's picture, and of a guest's
+
+
+class Lead(Message):
+    """What the leader of a class shows to the guests who follow."""
+
+    t: Literal["lead"]
+    frame: Id
+    picture: Annotated[str, entry(max_length=MAX_LED)]  # a JPEG of the canvas, in base64
+    person: Id | None = None  # the guest whose picture it is
+    gather: bool = False  # whether guests who explore alone follow again
+
+
+class GuestMessage(Message):
+    """What a guest of a class tells."""
+
+    t: Literal["guest"]
+    name: Annotated[str, entry(max_length=200)] | None = None
+    following: bool | None = None
+    picture: Annotated[str, entry(max_length=MAX_OWN)] | None = None  # a JPEG, in base64
+
+
+class ClassMessage(Message):
+    """What the leader of a class decides; without any key, how the class is."""
+
+    t: Literal["class"]
+    lead: bool = False  # whether guests follow this page from now on
+    open: bool | None = None  # whether more guests may come in
+    remove: Id | None = None  # a guest who has to leave
+    renew: bool = False  # whether there is another code
+
+
 Known = (
     Hello
     | Open
@@ -325,6 +359,9 @@ Known = (
     | GoOn
     | Bookmark
     | BookmarksMessage
+    | Lead
+    | GuestMessage
+    | ClassMessage
 )
 KINDS: dict[str, type[Message]] = {
     get_args(kind.model_fields["t"].annotation)[0]: kind for kind in get_args(Known)

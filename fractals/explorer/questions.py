@@ -225,10 +225,14 @@ def texts_of_others(scene: Scene, limit: int | None) -> Iterator[dict[str, Any]]
 
 
 def command_of(scene: Scene) -> str:
-    """Return a command that draws a scene; layers and palettes of stops need its TOML file."""
+    """Return a command that draws a scene.
+
+    Layers, palettes of stops and formulas that have tables need its TOML file.
+    """
     table = scene.to_values()
     color, view, image = table["color"], table["view"], table["image"]
-    if "layers" in color or not isinstance(color["palette"], str):
+    tables = "layers" in color or not isinstance(color["palette"], str)
+    if tables or _has_tables(table["formula"]):
         return "fractals render scene.toml"
     words = ["fractals", "render"]
     words += [f"--formula={_named(table['formula'])}"] if table["formula"] != "mandelbrot" else []
@@ -245,6 +249,12 @@ def command_of(scene: Scene) -> str:
         words.append(f"--{key}={color[key]:.9g}")
     words += [f"--{key}={color[key]}" for key in ("transfer", "inside")]
     return shlex.join(words)
+
+
+def _has_tables(formula: Any) -> bool:
+    values = formula.values() if isinstance(formula, dict) else ()
+    parts = (part for each in values for part in (each if isinstance(each, list) else [each]))
+    return any(isinstance(part, dict) for part in parts)
 
 
 def _named(given: Any) -> str:

@@ -62,6 +62,7 @@ class DrawingTask:
     until: float = math.inf  # when the step should end
     others_wait: Callable[[], bool] = lambda: False
     starving: bool = False  # whether it ends because others wait
+    leads: bool = False  # whether half of the steps are this one's: many people see its picture
     _stale: threading.Event = field(default_factory=threading.Event)
 
     def stale(self) -> bool:
@@ -92,6 +93,7 @@ class Engine:
         self._replaced: list[DrawingTask] = []  # whose steps are still to be closed
         self._changed = threading.Condition()
         self._turn = itertools.count(1)
+        self._led = False  # whether the newest step was of work that leads
         self._ended = False
         self._kept: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._late: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
@@ -253,13 +255,16 @@ class Engine:
                 able = [w for w in self._work.values() if w.ready()]
                 found = [w for w in able if w.not_before <= now]
                 if found:
-                    return min(found, key=lambda w: (w.priority, w.served))
+                    return min(
+                        found, key=lambda w: (w.priority, self._led or not w.leads, w.served)
+                    )
                 pause = min((w.not_before - now for w in able), default=None)
                 del able  # what is replaced meanwhile is not held here
                 self._changed.wait(pause)
 
     def _step(self, work: DrawingTask) -> None:
         work.served, begun = next(self._turn), monotonic()
+        self._led = work.leads
         work.until = begun + PATIENCE
         if self.kind in ("cuda", "opencl"):  # asked once a step, because it may have failed since
             self._backends.clear()

@@ -110,10 +110,10 @@ class Running:
         from fractals.explorer.door import Door
 
         options = explorer.options
-        host, port, uds = options.host, options.port, options.uds
+        host, port, uds = options.address, options.port, options.uds
         usual = explorer.gate.visitors.port()
         tls = make_context(options.cert, options.key) if options.cert and options.key else None
-        running = cls(explorer, Door(options.clients), tls)
+        running = cls(explorer, Door(options.pages), tls)
         try:
             running.sockets = [_unix_socket(uds)] if uds else _bound(host, port, usual)
             running.port = (port or 8000) if uds else running.sockets[0].getsockname()[1]
@@ -124,8 +124,10 @@ class Running:
         if host not in LOCAL:
             host = own_address(host)
             hosts.append(f"[{host}]" if ":" in host else host)
-        scope = f"{host} {uds or ''} {options.read_only}"
+        scope = f"{host} {uds or ''} {options.read_only}{' class' * options.classroom}"
         explorer.gate.serve_at(hosts, running.port, scope)
+        if explorer.classroom:
+            explorer.classroom.address = running.url
         return running
 
     @property
@@ -133,7 +135,7 @@ class Running:
         """Return the address of the page, without a token."""
         options = self.explorer.options
         scheme = "https" if options.cert else "http"
-        host = "127.0.0.1" if options.local else options.host
+        host = "127.0.0.1" if options.local else options.address
         if host in ALL:
             host = options.allow_hosts[0] if options.allow_hosts else own_address(host)
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
@@ -256,7 +258,7 @@ def start(scene: Scene, options: ExploreOptions) -> Running:
     from fractals.explorer.navigation import bookmarks_folder as bookmarks_folder
 
     cache = Path(platformdirs.user_cache_dir("fractals", False)) / "thumbnails"
-    data = bookmarks_folder() if options.local else None
+    data = bookmarks_folder() if options.keeps else None
     return Running.listen(Explorer(scene, options, data, cache, state_folder()))
 
 
@@ -295,6 +297,15 @@ def print_code(
     elif code := qr_code(page):
         sys.stderr.write(code)
         sys.stderr.flush()
+
+
+def _tell_of_class(running: Running, tell: Callable[[str], None]) -> None:
+    """Tell where guests come in."""
+    room = running.explorer.classroom
+    assert room
+    tell(f"guests open {room.address} and type the code {room.code}")
+    if running.explorer.options.local:
+        tell("only this machine reaches the class: leave out host= to let the local network in")
 
 
 def qr_code(text: str) -> str:
@@ -377,17 +388,22 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     running = start(scene, options)
     tell = options.on_message
     if not options.local and not options.cert:
+        instead = ", or keep 127.0.0.1 and forward the port (ssh -L)" * (not options.classroom)
         tell(
-            f"{options.host}: others on the network can read plain HTTP: give cert= and key=, "
-            "or keep 127.0.0.1 and forward the port (ssh -L)"
+            f"{options.address}: others on the network can read plain HTTP: give cert= and key="
+            f"{instead}"
         )
     page = running.invitation()
     tell(f"exploring at {page} (the address opens once)")
+    if options.classroom:
+        _tell_of_class(running, tell)
     if options.browser:
         open_browser(page)
     if options.block:
         if _has_terminal():
-            print_code(running, page)
+            room = running.explorer.classroom
+            if not (room and options.local):
+                print_code(running, room.invitation if room else page, tell)
             tell(MORE)
             watch_terminal(running, tell)
         running.serve()

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fractals.backends.probe import cpu
 from fractals.errors import FractalsError, OptionError, first_line
@@ -132,6 +132,13 @@ class Rate:
         return allowed
 
 
+NO_CLASS = "this server has no class"
+
+
+def _nobody(session: "Session", number: int, size: tuple[int, int]) -> Scene:
+    raise OptionError(NO_CLASS)
+
+
 class Session:
     """A client's state. Messages are handled one at a time, in any thread."""
 
@@ -148,6 +155,7 @@ class Session:
         self.outbox, self.handlers = outbox, handlers
         self.visitor = ""  # whose page it is; "": a program's
         self.second = False  # whether it is the second view of a page
+        self.role: Literal["", "leader", "guest"] = ""  # in a class
         self.hello: Hello | None = None  # the first message
         self.frames = FrameHistory()
         # Colors of the newest frame, and their number, as of PROTOCOL.md
@@ -155,6 +163,8 @@ class Session:
         # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)
         self.view: ShownView | None = None  # draws the newest frame
+        # Returns what a person of a class sees, for a canvas of another size
+        self.person: Callable[[Session, int, tuple[int, int]], Scene] = _nobody
         self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
         # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
@@ -203,7 +213,7 @@ class Session:
             title=self.first.title,
             gallery=bool(self.options.gallery),
             read_only=self.options.read_only,
-            bookmarks=may and self.options.local,
+            bookmarks=self.options.keeps,
             upload=may,
             export=may,
             limits={
@@ -211,6 +221,7 @@ class Session:
                 "digits": outside.MAX_DIGITS,
                 "stops": outside.MAX_STOPS,
             },
+            **({"role": self.role} if self.role else {}),
         )
 
     def scene(self, frame: int, author: str = "") -> Scene:
@@ -245,6 +256,7 @@ class Session:
         common: dict[str, Any] = {
             "key": (self, "view"),
             "priority": VIEW,
+            "leads": self.role == "leader",
             "ready": lambda: not self.outbox.full,
             "failed": lambda line: self.say("error", re=re, frame=frame, message=line),
             "engine": self.engine,
@@ -264,12 +276,18 @@ class Session:
                 make=ClientView.passes,
                 focus=self.focus,
                 shader=self.hello.values,
-                keeps_raw=needed * self.options.clients <= max(memory, needed),
+                keeps_raw=needed * self.options.pages <= max(memory, needed),
                 **common,
             )
         else:
             self.view = RefinedView(make=RefinedView.passes, most_kept=memory, **common)
         self.engine.submit(self.view)
+
+    def rest(self) -> None:
+        """Draw nothing of the newest frame: its client has a picture of it."""
+        self.outbox.drop(self.frames.newest, self.paint)
+        self.engine.cancel((self, "view"))
+        self.view = None
 
     def ask(self, name: str, make: Any, message: Any, priority: int = SMALL) -> None:
         """Have the drawing thread answer a message; newer ones of the name replace it."""

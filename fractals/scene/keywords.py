@@ -244,7 +244,7 @@ class ExploreKeywords(SceneKeywords, total=False):
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]
-    host: str
+    host: str | None
     port: SupportsIndex
     browser: bool
     block: bool
@@ -254,6 +254,7 @@ class ExploreKeywords(SceneKeywords, total=False):
     allow_hosts: tuple[str, ...]
     read_only: bool
     memory: SupportsIndex
-    clients: SupportsIndex
+    clients: SupportsIndex | None
+    classroom: bool
     cluster: Any
     gallery: bool | None

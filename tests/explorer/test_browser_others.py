@@ -1,8 +1,10 @@
 """The explorer's page and pages of pictures in Firefox and WebKit."""
 
+import base64
 import contextlib
 import io
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -140,6 +142,32 @@ def test_a_site_draws_without_a_server(page, address):
     assert apart.mean() <= FEW
     page.press("ArrowLeft")
     assert tab.settle()["view"]["center"] != scene["view"]["center"]
+    assert not tab.problems
+
+
+def test_a_guest_of_a_class_follows_until_the_picture_moves(page, own_server):
+    server = own_server(classroom=True, host="127.0.0.1")
+    code = f"{server.url}/enter?code={server.explorer.classroom.code}&name=Mia"
+    tab = OtherTab(page, SimpleNamespace(invitation=lambda: code, url=server.url))
+    size = tab.run("explorer.size")
+    file = io.BytesIO()
+    Image.fromarray(fractals.render(SCENE, size=size, device="cpu").pixels).save(file, "JPEG")
+
+    async def lead(client):
+        await client.say("open", frame=1, scene=SCENE, size=size)
+        await client.until("placed")
+        await client.say("lead", frame=1, picture=base64.b64encode(file.getvalue()).decode())
+        await client.ask("class", "class")
+
+    server.run(lead)
+    tab.until("document.querySelector('.class-state') && explorer.scene.view.width === '0.0065'")
+    tab.until("explorer.drawn === null && explorer.stage.picture.complete")
+    assert abs(tab.pixels().astype(int) - np.asarray(Image.open(file))).mean() < 1
+    page.wheel(200, 150, -110)
+    tab.until("document.querySelector('.class-chip .primary')")
+    assert float(tab.assert_exact()["view"]["width"]) < 0.0065
+    tab.click(".class-chip .primary")
+    tab.until("document.querySelector('.class-state') && explorer.scene.view.width === '0.0065'")
     assert not tab.problems
 
 

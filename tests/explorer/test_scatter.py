@@ -233,3 +233,14 @@ def test_a_sheet_and_an_export_show_scatter_images(server):
     assert "this is for escape-time formulas" in refused
     assert [m["index"] for m in sheet] == [0, 1]
     assert exported["bytes"] > 1000
+
+
+def test_the_command_of_a_flame_with_two_transforms_draws_its_file(server):
+    async def talk(client):
+        await client.say("open", frame=1, gallery="plume")
+        await client.until("placed")
+        return await client.ask("link", "link", frame=1)
+
+    answer = server.run(talk)
+    assert answer["command"] == "fractals render scene.toml"
+    assert len(tomllib.loads(answer["toml"])["formula"]["transforms"]) == 2

@@ -15,6 +15,7 @@ from fractals.errors import OptionError
 from fractals.explorer import scheduler
 from fractals.explorer.scheduler import (
     PENALTY,
+    SMALL,
     STARVING,
     VIEW,
     DrawingTask,
@@ -297,3 +298,32 @@ def test_sides_of_tiles():
     assert tile_side(5_000, 1) == 32  # 0.2 s; smaller ones iterate more slowly
     assert tile_side(1_100, 1) == 16
     assert tile_side(10, 4) == 4
+
+
+def test_every_second_step_is_the_leaders_of_a_class(engine):
+    steps, ready, done = [], threading.Event(), threading.Event()
+
+    def drawing(name, count):
+        def make(work):
+            for _ in range(count):
+                steps.append(name)
+                yield None
+            if name == "guest 0":
+                done.set()
+
+        return make
+
+    def waits(work):
+        ready.wait(60)
+        yield None
+
+    engine.submit(DrawingTask((Owner(), "view"), waits, SMALL))
+    tasks = [(f"guest {k}", False, 6) for k in range(4)] + [("leader", True, 3)]
+    for name, leads, count in tasks:
+        made = drawing(name, count)
+        engine.submit(DrawingTask((Owner(), "view"), made, VIEW, leads=leads))
+    ready.set()
+    assert done.wait(60)
+    assert steps[:6:2] == ["leader"] * 3
+    assert steps[1:6:2] == ["guest 0", "guest 1", "guest 2"]
+    assert steps[6:10] == ["guest 3", "guest 0", "guest 1", "guest 2"]

@@ -4,7 +4,7 @@
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
  * ({x, y} in device pixels, or null), "catalog", "opening" (another scene is wanted), "gesture" (the user moves), "moved" (what `move` was given; null: by undo), "frame" (the canvas was drawn),
- * "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
+ * "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo), "led" and "guest" of a class. The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { Flight, HASTY, movedScene } from "./flight.js";
@@ -515,6 +515,7 @@ export class Explorer extends EventTarget {
     else if (message.t === "placed") this.#place(message);
     else if (message.t === "painted") this.#painted(message);
     else if (message.t === "error") this.#failed(message);
+    else if (message.t === "led" || message.t === "guest") this.#say(message.t, message);
     else if (!("frame" in message) || message.frame !== this.#chain.newest) return;
     else if (message.t === "layers") this.#described(message);
     else if (message.t === "drawn") this.#finished(message);

@@ -126,6 +126,18 @@ export function newCanvas(width, height, how = {}) {
   return [canvas, context];
 }
 
+/** Return the sRGB pixels of a canvas. @param {CanvasRenderingContext2D} context @param {number} width @param {number} height */
+export function pixelsIn(context, width, height) {
+  const { data } = context.getImageData(0, 0, width, height),
+    rgb = new Uint8Array(3 * width * height);
+  for (let k = 0, at = 0; k < data.length; k += 4) {
+    rgb[at++] = data[k];
+    rgb[at++] = data[k + 1];
+    rgb[at++] = data[k + 2];
+  }
+  return rgb;
+}
+
 /** Return a canvas of pixels. @param {Uint8Array} pixels sRGB and opacity @param {number} width @param {number} height */
 export function canvasOfPixels(pixels, width, height) {
   const [canvas, context] = newCanvas(width, height);

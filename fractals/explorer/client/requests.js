@@ -12,6 +12,7 @@ const ANSWERS = {
   film: "forecast",
   export: "forecast",
   lookup: "table",
+  class: "class",
 };
 const OF_A_FRAME = [
   "pick",

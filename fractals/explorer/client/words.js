@@ -42,9 +42,18 @@ export function speak(chosen) {
   location.reload();
 }
 
+/** Return a text with values in its braces. @param {string} text @param {Record<string, string|number>} values */
+const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+
 /** Return a text of the table. @param {Key} key @param {Record<string, string|number>} [values] what stands in its braces */
-export const say = (key, values = {}) =>
-  texts[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+export const say = (key, values = {}) => filled(texts[key], values);
+
+/** Return a function as `say`, of texts that a first visit does not need. @param {Record<string, [string, string, string]>} table
+ * English, German, Chinese @returns {(key: string, values?: Record<string, string|number>) => string} */
+export const sayOf =
+  (table) =>
+  (key, values = {}) =>
+    filled(table[key][LANGUAGES.findIndex(([name]) => name === language)], values);
 
 /** Return a name of a scene's key, or of its value, for people: "soft_light" -> "Soft light". @param {string} name */
 export function words(name) {

@@ -10,7 +10,8 @@ import {
   within,
   words,
 } from "../../../fractals/explorer/client/words.js";
-import { texts as said } from "../../../fractals/explorer/client/site/said.js";
+import { texts as ofClass } from "../../../fractals/explorer/client/class/said.js";
+import { texts as ofSite } from "../../../fractals/explorer/client/site/said.js";
 import * as de from "../../../fractals/explorer/client/words/de.js";
 import * as en from "../../../fractals/explorer/client/words/en.js";
 import * as zh from "../../../fractals/explorer/client/words/zh.js";
@@ -36,16 +37,23 @@ test("each language has all words, none more, with the same values in them", () 
   }
 });
 
-test("what a site says of itself stands in all languages, and each line is said", () => {
-  const code = MODULES.filter(({ name }) => name.startsWith("site/"))
-    .map(({ text }) => text)
-    .join("\n");
-  for (const [key, [english, german, chinese]] of Object.entries(said)) {
-    assert.ok(english !== german && /\p{Script=Han}/u.test(chinese), key);
-    assert.deepEqual([holes(german), holes(chinese)], [holes(english), holes(english)], key);
-    assert.ok(code.includes(`"${key}"`), key);
+test("what a site and a class say stands in all languages, and each line is said", () => {
+  for (const [folder, said] of /** @type {const} */ ([
+    ["site/", ofSite],
+    ["class/", ofClass],
+  ])) {
+    const code = MODULES.filter(({ name }) => name.startsWith(folder))
+      .map(({ text }) => text)
+      .join("\n");
+    for (const [key, [english, german, chinese]] of Object.entries(said)) {
+      assert.ok(english !== german || english === "Code", key);
+      assert.match(chinese, /\p{Script=Han}/u, key);
+      assert.deepEqual([holes(german), holes(chinese)], [holes(english), holes(english)], key);
+      assert.ok(code.includes(`"${key}"`), key);
+    }
+    for (const [, key] of code.matchAll(/\b(?:told|elsewhere)\("(\w+)"/g))
+      assert.ok(said[key], key);
   }
-  for (const [, key] of code.matchAll(/\b(?:told|elsewhere)\("(\w+)"/g)) assert.ok(said[key], key);
 });
 
 test("Chinese is written in Chinese, and German is not left in English", () => {
@@ -189,7 +197,7 @@ test("no text of the page stands outside the tables", () => {
   const left = [];
   for (const { name, text } of MODULES)
     // What the engine of a site says of wrong files and messages is English, as the server's is.
-    if (name !== "shaders.js" && name !== "card.js" && !name.startsWith("site/"))
+    if (!/^(shaders\.js|card\.js|site\/.*|class\/said\.js)$/.test(name))
       for (const each of textsOf(text))
         if (isEnglish(each)) left.push(`${name}: ${each.kind} ${each.text.trim()}`);
   assert.deepEqual(left, []);

@@ -463,6 +463,15 @@ export function mountPanels(explorer) {
     () => void import("./film.js").then(({ resumeFilm }) => resumeFilm(context)),
     { once: true },
   );
+  explorer.addEventListener(
+    "welcome",
+    ({ detail }) =>
+      detail.role &&
+      void import("../class/index.js")
+        .then(({ joinClass }) => PANELS.push(joinClass(context, detail.role)))
+        .catch(() => notify(say("the_server_does_not_answer_this"), "error")),
+    { once: true },
+  );
   explorer.addEventListener("welcome", () => void resumeSecond().catch(() => {}), { once: true });
   // Later, so that panels open at once, and without the server too.
   explorer.addEventListener(

@@ -2,7 +2,7 @@
  * What a page without a server says of itself, in the languages of the page. As a server's, lines about wrong files and messages
  * are English.
  */
-import { language } from "../words.js";
+import { sayOf } from "../words.js";
 
 /** English, German, Chinese; `{name}` stands for a value. @type {Record<string, [string, string, string]>} */
 export const texts = {
@@ -114,11 +114,8 @@ export const texts = {
   this_browser: ["this browser", "dieser Browser", "此浏览器"],
 };
 
-const column = { en: 0, de: 1, zh: 2 }[language];
-
-/** Return a line in the page's language. @param {string} key @param {Record<string, string|number>} [values] */
-export const told = (key, values = {}) =>
-  texts[key][column].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+/** Return a line in the page's language. */
+export const told = sayOf(texts);
 
 /** Return the line that the program can do what this page can't. @param {string} key @param {Record<string, string|number>} [values] */
 export const elsewhere = (key, values) => told("elsewhere", { what: told(key, values) });

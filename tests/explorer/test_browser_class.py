@@ -1,0 +1,146 @@
+"""A class in two pages: one leads, and the other follows until its guest moves the picture."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import browser as browsers
+from support import panels as page
+
+import fractals
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+OTHER = {**page.SCENE, "view": {"center": ["0.3", "0.02"], "width": "0.01"}}
+
+
+@pytest.fixture
+def pages(browser, own_server):
+    """Return the pages of a leader and of a guest, Mia."""
+    server = own_server(classroom=True, host="127.0.0.1")
+    come_in = f"{server.url}/enter?code={server.explorer.classroom.code}&name=Mia"
+    running = SimpleNamespace(invitation=lambda: come_in, url=server.url)
+    leader, guest = (
+        browsers.Tab(browser, each, size=page.SIZE, panels=True)
+        for each in (server.running, running)
+    )
+    yield leader, guest
+    assert not leader.problems
+    assert not guest.problems
+    leader.close()
+    guest.close()
+
+
+def follows(guest, leader):
+    """Wait until a page shows the scene of the leader's; return both pictures."""
+    view = leader.settle()["view"]
+    guest.until(
+        f"explorer.scene?.view.width === {view['width']!r} && !explorer.opening"
+        f" && explorer.scene.view.center[0] === {view['center'][0]!r}"
+    )
+    guest.page.locator(".class-state").wait_for()
+    leader.page.wait_for_timeout(1500)  # until the picture of the exact pixels has come
+    return leader.pixels(), guest.pixels()
+
+
+def apart(one, other):
+    """Return how far pictures are apart, of 255, seen from afar: one of them is a JPEG."""
+    blocks = [each.reshape(14, 10, 19, 10, 3).mean((1, 3)) for each in (one, other)]
+    return np.abs(blocks[0] - blocks[1]).mean()
+
+
+def button(tab, name):
+    return tab.page.get_by_role("button", name=name, exact=True)
+
+
+def test_a_guest_follows_until_he_moves_the_picture_and_again(pages):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    shown, seen = follows(guest, leader)
+    assert apart(shown, seen) < 3 < apart(shown, seen[::-1])
+    assert guest.run("explorer.drawn") is None  # and nothing is drawn for the guest
+    guest.page.mouse.move(300, 300)
+    guest.page.mouse.wheel(0, -330)
+    button(guest, "Follow again").wait_for()
+    scene = guest.assert_exact()
+    assert float(scene["view"]["width"]) < 0.0065
+    assert scene["color"]["palette"] == "hokusai"
+    leader.open(OTHER)
+    leader.page.wait_for_timeout(1500)
+    assert guest.run("explorer.scene.view.width") == scene["view"]["width"]  # he is alone
+    button(guest, "Follow again").click()
+    follows(guest, leader)
+    guest.page.locator("#view").focus()
+    guest.page.keyboard.press("Control+z")  # undo returns to his own view
+    guest.until(f"explorer.scene.view.width === {scene['view']['width']!r}")
+    button(guest, "Follow again").wait_for()
+
+
+def test_a_panel_ends_following_with_a_picture_that_is_drawn(pages):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    follows(guest, leader)
+    guest.page.keyboard.press("c")
+    button(guest, "Follow again").wait_for()
+    scene = guest.settle()
+    assert page.place_of(scene) == page.place_of(leader.run("explorer.scene"))
+    guest.page.reload()  # who is alone stays alone
+    guest.until("window.explorer?.settled")
+    button(guest, "Follow again").wait_for()
+
+
+def test_the_leader_looks_at_a_picture_of_the_wall_and_shows_it_to_everyone(pages):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    follows(guest, leader)
+    guest.open(OTHER)
+    leader.page.get_by_role("button", name="Class: 1").click()
+    wall = leader.page.get_by_role("region", name="Class", exact=True)
+    card = wall.get_by_role("button", name="Mia", exact=True)
+    card.locator("img").wait_for()  # after some seconds
+    leader.until("document.querySelector('.class-wall img').naturalWidth > 0")
+    card.click()
+    leader.until("explorer.scene.view.center[0] === '0.3'")
+    wait = leader.page.get_by_text("You look at the picture of Mia.")
+    wait.wait_for()
+    leader.settle()
+    leader.page.wait_for_timeout(1500)
+    button(leader, "Back to your view").click()
+    leader.until(f"explorer.scene.view.center[0] === {page.SCENE['view']['center'][0]!r}")
+    wait.wait_for(state="detached")
+    leader.page.get_by_role("button", name="Class: 1").click()
+    card.click()
+    leader.until("explorer.scene.view.center[0] === '0.3'")
+    leader.settle()
+    button(leader, "Show to everyone").click()
+    guest.page.get_by_text("Picture of Mia").wait_for()
+    _, seen = follows(guest, leader)
+    drawn = fractals.render(leader.run("explorer.scene"), device="cpu").pixels
+    assert apart(drawn, seen) < 3
+    leader.page.locator("#view").focus()
+    leader.page.keyboard.press("ArrowLeft")  # from now on it is the leader's own
+    guest.page.get_by_text("You follow the class").wait_for()
+
+
+def test_a_leader_who_loads_the_page_again_goes_on(pages):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    leader.address()
+    follows(guest, leader)
+    leader.page.goto("about:blank")
+    guest.page.get_by_text("The leader is away").wait_for()
+    leader.page.go_back()
+    guest.page.get_by_text("You follow the class").wait_for()
+    leader.until("window.explorer?.placed")
+    leader.open(OTHER)
+    follows(guest, leader)
+
+
+def test_a_guest_who_is_removed_is_asked_for_the_code_again(pages):
+    leader, guest = pages
+    leader.page.get_by_role("button", name="Class: 1").click()
+    leader.page.get_by_role("button", name="Remove Mia from the class").click()
+    guest.page.get_by_label("Code").wait_for()
+    leader.page.get_by_role("button", name="Class: 0").wait_for()
