@@ -172,7 +172,7 @@ class Sheet(Message):
     frame: Id
     scenes: Annotated[list[SceneTable], entry(min_length=1, max_length=40)]
     fit: bool = False
-    width: Annotated[int, entry(ge=32, le=256)] = 256
+    width: Annotated[int, entry(ge=32, le=1024)] = 256
 
 
 Author = Annotated[str, entry(max_length=200)]  # of a picture that is nobody's yet

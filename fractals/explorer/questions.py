@@ -35,6 +35,7 @@ from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
 
 OTHER_PROGRAMS = ("kfr", "fraktaler3", "flame")  # formats that hold a scene, and not a palette
+SHEET_PIXELS = 40 * 256**2  # of all pictures of a sheet, if they are square
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -291,6 +292,8 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
 
 def sheet(session: Session, message: protocol.Sheet) -> None:
     """Draw small pictures of scenes whose keys replace those of a frame's scene."""
+    if len(message.scenes) * message.width**2 > SHEET_PIXELS:
+        raise OptionError("too many pictures of this width: ask for fewer")
     scene = session.scene(message.frame)
 
     def steps(work: DrawingTask) -> Steps:

@@ -272,14 +272,8 @@ function enlarged(message, size) {
     { w, h, step } = message,
     [, context] = newCanvas(width, height, { willReadFrequently: true });
   context.drawImage(canvasOf(message), 0, 0, w * step, h * step);
-  const { data } = context.getImageData(0, 0, width, height),
-    rgb = new Uint8Array(3 * width * height);
-  for (let k = 0, at = 0; k < data.length; k += 4) {
-    rgb[at++] = data[k];
-    rgb[at++] = data[k + 1];
-    rgb[at++] = data[k + 2];
-  }
-  return { ...message, x: 0, y: 0, w: width, h: height, step: 1, data: rgb };
+  const data = new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
+  return { ...message, x: 0, y: 0, w: width, h: height, step: 1, data };
 }
 
 /** Tell whether a picture covers a canvas. */
