@@ -34,8 +34,11 @@ declare namespace Sent {
     size: number[];
     supersampling?: number;
     author?: string;
+    span?: number;
     t: "export";
     format?: "png" | "jpg" | "webp" | "tiff" | "html" | "npz" | "exr";
+    dpi?: number | null;
+    paper?: Paper | null;
     forecast?: boolean;
     keep?: boolean;
   }
@@ -132,6 +135,7 @@ declare namespace Sent {
     size: number[];
     supersampling?: number;
     author?: string;
+    span?: number;
     t: "loupe";
     at: number[];
     width?: number;
@@ -174,6 +178,16 @@ declare namespace Sent {
     seq: number;
     color: Color;
   }
+  /** The paper of a poster, in pixels: where its picture lies, and what is around it. */
+  interface Paper {
+    size: number[];
+    at?: number[];
+    color?: string;
+    gap?: number;
+    line?: number;
+    line_color?: string;
+    signature?: Signature | null;
+  }
   /** What is under a pixel. */
   interface Pick {
     t: "pick";
@@ -189,6 +203,13 @@ declare namespace Sent {
     scenes: Scene[];
     fit?: boolean;
     width?: number;
+  }
+  /** A text that the page has drawn: how opaque each of its pixels is. */
+  interface Signature {
+    at: number[];
+    size: number[];
+    mask: string;
+    color?: string;
   }
   /** Twelve scenes like that of a frame. */
   interface Surprise {

@@ -30,11 +30,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]  # this checkout, installed or not
 
 import numpy as np
+from support import browser as browsers
+from support import explorer as servers
 
 import fractals
 from fractals.tools import bench_report
-from support import browser as browsers
-from support import explorer as servers
 
 SIZE = (1366, 768)
 SECONDS = 4.0  # of a flight

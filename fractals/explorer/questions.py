@@ -130,8 +130,10 @@ def loupe(session: Session, message: protocol.Loupe) -> None:
     if plan.layers.whole or scene.develop.bloom:
         raise OptionError(whole)
     sides = [min(message.width, side) for side in scene.image.size]
+    span = message.span if moves_of(scene).in_plane else 1.0
+    finer = scene.image.size[0] / size[0] / span  # pixels of the file, to one of the frame
     corner = [
-        round(all_ / 2 + (at / SIXTEENTHS - shown / 2) * scene.image.size[0] / size[0] - side / 2)
+        round(all_ / 2 + (at / SIXTEENTHS - shown / 2) * finer - side / 2)
         for all_, at, shown, side in zip(scene.image.size, message.at, size, sides, strict=True)
     ]
     x, y = (

@@ -1,4 +1,4 @@
-"""The wall of versions, in a browser: rows of what was made of what, names, stars, files, two compared."""
+"""The wall of versions, in a browser: rows, names, stars, files, and two compared."""
 
 import json
 

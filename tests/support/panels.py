@@ -11,7 +11,8 @@ PANELS = (
     *("Inspect", "Bookmarks", "Share", "Export", "Film", "Help"),
 )
 KEYS = dict(zip((*PANELS, "Past", "Lessons"), "gcfmribsev?yl", strict=True)) | {
-    "Versions": "Shift+Y"
+    "Versions": "Shift+Y",
+    "Poster desk": "Shift+P",
 }
 
 

@@ -100,6 +100,14 @@ const PANELS = [
     aside: true,
   },
   {
+    id: "poster",
+    title: say("poster_desk"),
+    key: "Shift+P",
+    load: () => import("./poster.js").then((file) => file.posterPanel),
+    aside: true,
+    wide: true,
+  },
+  {
     id: "versions",
     title: say("versions"),
     key: "Shift+Y",
