@@ -487,10 +487,10 @@ class Jobs:
         if job := session.jobs.get(message.job):
             job.kill()
             return
-        drawn = [(session, name) for name in ("loupe", "moments", "sheet", "surprise")]
+        drawn = [(session, name) for name, job in session.drawing.items() if job == message.job]
         if not any(session.engine.busy(key) for key in drawn):
             raise OptionError(f"the job {message.job} does not run")
-        for key in drawn:
+        for key in drawn:  # others, of which nobody would tell, go on
             session.engine.cancel(key)
         session.say("failed", job=message.job, message="cancelled", cancelled=True)
 

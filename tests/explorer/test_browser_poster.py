@@ -50,7 +50,7 @@ def test_a_poster_is_made_as_the_desk_shows_it(desk):
     with PIL.Image.open(io.BytesIO(told.value.path().read_bytes())) as file:
         assert file.size == (850, 606)
         pixels = np.asarray(file.convert("RGB"))
-    left, top, across, down = 91, 91, 669, 394
+    left, top, across, down = 91, 91, 669, 393
     inside = pixels[top : top + down, left : left + across]
     assert (pixels[0] == 255).all()
     below = pixels[top + down :, left:]

@@ -164,3 +164,22 @@ def test_a_sheet_is_as_large_as_its_pixels_allow(server):
     refused, width = server.run(talk)
     assert "ask for fewer" in refused
     assert width == 1024
+
+
+def test_the_end_of_a_sheet_leaves_a_loupe_alone(server):
+    """A cancelled sheet ended a loupe, too, of which nobody was told, so its page waited for ever."""
+
+    async def talk(client):
+        await client.say("open", frame=1, scene={"formula": "mandelbrot"})
+        await client.exact(1)
+        scenes = [{"color": {"density": 1 + k / 40}} for k in range(40)]
+        await client.say("sheet", job=1, frame=1, scenes=scenes, width=256)
+        keys = {"size": [96, 64], "at": [16 * 48, 16 * 32], "width": 40}
+        await client.say("loupe", job=2, frame=1, **keys)
+        await client.say("cancel", job=1)
+        while True:
+            found = await client.receive()
+            if isinstance(found, dict) and found.get("job") == 2 and found["t"] == "done":
+                return [text["t"] for text in client.texts if text.get("job") == 1]
+
+    assert server.run(talk)[-1] in ("failed", "done")
