@@ -128,7 +128,9 @@ def flight(
     }
 
 
-def measure(names: list[str], flights: int, share: float | None) -> Iterator[dict[str, Any]]:
+def measure(
+    names: list[str], flights: int, share: float | None, scale: float
+) -> Iterator[dict[str, Any]]:
     """Yield a row for each view: medians of some flights."""
     from playwright.sync_api import sync_playwright
 
@@ -138,16 +140,15 @@ def measure(names: list[str], flights: int, share: float | None) -> Iterator[dic
         sync_playwright() as playwright,
     ):
         browser = browsers.launched(playwright)
-        tab = browsers.Tab(browser, Page(url), size=SIZE, panels=True, card=False, **SCREEN)
+        tab = browsers.Tab(
+            browser, Page(url), size=SIZE, panels=True, card=False, device_scale_factor=scale
+        )
         tab.until("explorer.catalog && explorer.placed")
         machine = Machine(tab, browser, made.pid)
         for name in names:
             rows = [flight(tab, machine, name, share) for _ in range(flights + WARM)][WARM:]
-            yield {"view": name, "flights": flights, **medians(rows)}
+            yield {"view": name, "scale": scale, "flights": flights, **medians(rows)}
         browser.close()
-
-
-SCREEN = {"device_scale_factor": 1}
 
 
 class Page:
@@ -204,6 +205,7 @@ def main() -> None:
     parser.add_argument("views", nargs="*", help=", ".join(VIEWS))
     parser.add_argument("--flights", type=int, default=3, help="of each view")
     parser.add_argument("--share", type=float, help="pixels of an axis, 0.3 to 1, in each frame")
+    parser.add_argument("--scale", type=float, default=1.0, help="device pixels a CSS pixel")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--read", type=Path, help="a file that --json has written")
     given = parser.parse_args()
@@ -215,7 +217,7 @@ def main() -> None:
     if given.read:
         made = json.loads(given.read.read_text())
     else:
-        results = list(measure(given.views or list(VIEWS), given.flights, given.share))
+        results = list(measure(given.views or list(VIEWS), given.flights, given.share, given.scale))
         made = {**bench_report.make_report([]), "results": results}
     print(json.dumps(made, indent=1) if given.json else "\n".join(table(made)))
 
