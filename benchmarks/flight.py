@@ -49,7 +49,7 @@ VIEWS: dict[str, tuple[dict[str, Any], tuple[float, float]]] = {
 WATCH = """() => {
     const told = (window.told = { times: [], answers: 0, share: 1 });
     told.heard = () => { told.answers += 1; };
-    explorer.addEventListener("drawn", told.heard);
+    explorer.addEventListener("placed", told.heard);
     const each = (time) => {
         told.times.push(time);
         told.share = Math.min(told.share, explorer.stage.share);
@@ -62,7 +62,7 @@ FIXED = """share => Object.defineProperty(explorer.stage, "share", {
 })"""
 ENDED = """() => {
     told.ended = true;
-    explorer.removeEventListener("drawn", told.heard);
+    explorer.removeEventListener("placed", told.heard);
     return { times: told.times, answers: told.answers, share: told.share };
 }"""
 
