@@ -38,7 +38,7 @@ declare namespace Sent {
     t: "export";
     format?: "png" | "jpg" | "webp" | "tiff" | "html" | "npz" | "exr";
     dpi?: number | null;
-    paper?: Paper | null;
+    paper?: PosterPaper | null;
     forecast?: boolean;
     keep?: boolean;
   }
@@ -178,8 +178,15 @@ declare namespace Sent {
     seq: number;
     color: Color;
   }
+  /** What is under a pixel. */
+  interface Pick {
+    t: "pick";
+    frame: number;
+    at: number[];
+    full?: boolean;
+  }
   /** The paper of a poster, in pixels: where its picture lies, and what is around it. */
-  interface Paper {
+  interface PosterPaper {
     size: number[];
     at?: number[];
     color?: string;
@@ -187,13 +194,6 @@ declare namespace Sent {
     line?: number;
     line_color?: string;
     signature?: Signature | null;
-  }
-  /** What is under a pixel. */
-  interface Pick {
-    t: "pick";
-    frame: number;
-    at: number[];
-    full?: boolean;
   }
   /** Small pictures of scenes that are like that of a frame. */
   interface Sheet {

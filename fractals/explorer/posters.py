@@ -37,7 +37,7 @@ def check(message: protocol.Export) -> None:
         _color(paper.signature.color)
 
 
-def memory_of(paper: protocol.Paper | None) -> int:
+def memory_of(paper: protocol.PosterPaper | None) -> int:
     """Return the bytes that the paper takes beside its picture, in the process that draws it."""
     return 6 * math.prod(paper.size) if paper else 0  # itself, and a copy while a file is written
 
@@ -56,7 +56,7 @@ def opacity_of(signature: protocol.Signature) -> Pixels:
     return np.frombuffer(data, np.uint8).reshape(height, width)
 
 
-def composed(pixels: Pixels, paper: protocol.Paper) -> Pixels:
+def composed(pixels: Pixels, paper: protocol.PosterPaper) -> Pixels:
     """Return the paper with a picture, its line and its signature, as uint8 of sRGB."""
     (width, height), (left, top) = paper.size, paper.at
     down, across = pixels.shape[:2]
@@ -96,7 +96,7 @@ def _sign(found: Pixels, signature: protocol.Signature) -> None:
 
 def _color(text: str) -> Pixels:
     """Return a color as uint8 of sRGB."""
-    return np.rint(255 * np.array(parse_color(text))).astype(np.uint8)
+    return np.array([round(255 * part) for part in parse_color(text)], np.uint8)
 
 
 def save(draw: Callable[[], Image], path: str, table: dict[str, Any]) -> None:
@@ -104,7 +104,7 @@ def save(draw: Callable[[], Image], path: str, table: dict[str, Any]) -> None:
 
     The file has title, author and dots per inch, and no scene, because no scene draws the paper.
     """
-    paper = protocol.Paper.checked(table)
+    paper = protocol.PosterPaper.checked(table)
     image = draw()
     pixels = composed(image.pixels, paper)
     scene = image.scene.replace(size=paper.size)

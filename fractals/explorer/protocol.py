@@ -212,7 +212,7 @@ class Signature(Message):
     color: ColorText = "#000000"
 
 
-class Paper(Message):
+class PosterPaper(Message):
     """The paper of a poster, in pixels: where its picture lies, and what is around it."""
 
     size: tuple[ExportSide, ExportSide]
@@ -230,7 +230,7 @@ class Export(ExportKeys):
     t: Literal["export"]
     format: Literal["png", "jpg", "webp", "tiff", "html", "npz", "exr"] = "png"
     dpi: Annotated[float, entry(ge=1, le=4800)] | None = None
-    paper: Paper | None = None
+    paper: PosterPaper | None = None
     forecast: bool = False
     keep: bool = False
 

@@ -199,7 +199,7 @@ def export(
 ) -> dict[str, Any]:
     """Draw a picture, or compute its raw numbers, into a file; `cluster`: of a `Cluster`.
 
-    `paper`: of a poster, as of `protocol.Paper`.
+    `paper`: of a poster, as of `protocol.PosterPaper`.
     """
     from fractals.rendering.render import compute, render, render_to
 
@@ -335,8 +335,10 @@ def main() -> None:
             keys = ("path", "device", "threads", "asked", "tracks", "ease", "backwards", "sound")
             found = make_film(scene, **{key: wanted[key] for key in (*keys, "cluster")})
         else:
-            keys = ("path", "device", "threads", "cluster", "paper")
-            found = export(scene, **{key: wanted[key] for key in keys})
+            found = export(
+                scene,
+                **{key: wanted[key] for key in ("path", "device", "threads", "cluster", "paper")},
+            )
         say(t="found", **found)
     except FractalsError as error:
         say(t="failed", message=first_line(error))

@@ -21,7 +21,9 @@ def signature(opacity, at=(0, 0), color="#010203"):
 
 
 def paper(**keys):
-    return protocol.Paper.checked({"size": [40, 30], "at": [10, 6], "color": "#ffeedd", **keys})
+    return protocol.PosterPaper.checked(
+        {"size": [40, 30], "at": [10, 6], "color": "#ffeedd", **keys}
+    )
 
 
 PICTURE = np.full((12, 20, 3), RED, np.uint8)
@@ -167,7 +169,7 @@ def test_a_sheet_is_as_large_as_its_pixels_allow(server):
 
 
 def test_the_end_of_a_sheet_leaves_a_loupe_alone(server):
-    """A cancelled sheet ended a loupe, too, of which nobody was told, so its page waited for ever."""
+    """A cancelled sheet ended a loupe, too: nobody was told, and its page waited for ever."""
 
     async def talk(client):
         await client.say("open", frame=1, scene={"formula": "mandelbrot"})

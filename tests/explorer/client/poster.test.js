@@ -73,7 +73,10 @@ test("a signature lies on the paper, below the picture or on it, at each place",
       assert.ok(its);
       const [x, y] = signedAt(poster, its, [60, 10]),
         [left, top, across, down] = its.picture;
-      assert.ok(x >= 3 && y >= 3 && x + 60 <= its.sheet[0] - 3 && y + 10 <= its.sheet[1] - 3, place);
+      assert.ok(
+        x >= 3 && y >= 3 && x + 60 <= its.sheet[0] - 3 && y + 10 <= its.sheet[1] - 3,
+        place,
+      );
       if (place.startsWith("on_")) assert.ok(y > top && y + 10 < top + down && x > left, place);
       else assert.ok(y >= top + down && x >= left && x + 60 <= left + across + 1e-9, place);
     }
