@@ -204,7 +204,7 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
             )
       }
       <div class="line wrap"><${FileButton} label=${say("open_file")} kind="quiet" accept=".json" take=${take} />
-        <${Button} label=${say("save_as_a_file")} symbol="export" kind="quiet" disabled=${own.all.length === 0} onClick=${() => download(FILE, fileOf(own.all))} /><span class="grow"></span>
+        <${Button} label=${say("save_all_as_a_file")} symbol="export" kind="quiet" disabled=${own.all.length === 0} onClick=${() => download(FILE, fileOf(own.all))} /><span class="grow"></span>
         <${Button} label=${say("forget_those_without_a_star")} kind="quiet" disabled=${own.all.every(({ id, star, title }) => star || title || id === own.now)} onClick=${tidy} /></div></div>`;
   }
   return {
