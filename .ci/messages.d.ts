@@ -42,8 +42,11 @@ declare namespace Sent {
     size: number[];
     supersampling?: number;
     author?: string;
+    span?: number;
     t: "export";
     format?: "png" | "jpg" | "webp" | "tiff" | "html" | "npz" | "exr";
+    dpi?: number | null;
+    paper?: PosterPaper | null;
     forecast?: boolean;
     keep?: boolean;
   }
@@ -155,6 +158,7 @@ declare namespace Sent {
     size: number[];
     supersampling?: number;
     author?: string;
+    span?: number;
     t: "loupe";
     at: number[];
     width?: number;
@@ -205,6 +209,16 @@ declare namespace Sent {
     at: number[];
     full?: boolean;
   }
+  /** The paper of a poster, in pixels: where its picture lies, and what is around it. */
+  interface PosterPaper {
+    size: number[];
+    at?: number[];
+    color?: string;
+    gap?: number;
+    line?: number;
+    line_color?: string;
+    signature?: Signature | null;
+  }
   /** Small pictures of scenes that are like that of a frame. */
   interface Sheet {
     t: "sheet";
@@ -213,6 +227,13 @@ declare namespace Sent {
     scenes: Scene[];
     fit?: boolean;
     width?: number;
+  }
+  /** A text that the page has drawn: how opaque each of its pixels is. */
+  interface Signature {
+    at: number[];
+    size: number[];
+    mask: string;
+    color?: string;
   }
   /** Twelve scenes like that of a frame. */
   interface Surprise {

@@ -20,4 +20,5 @@ outside.py     scenes of strangers
 jobs.py        searches and exports, in processes of their own: work.py; the workers
                of a cluster that share this work, and compilers of visitors' formulas
 filming.py     films, in such processes, too
+posters.py     the paper of a picture that is exported: margins, a line, a signature
 """

@@ -24,16 +24,16 @@ from typing import Any
 
 from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import protocol
+from fractals.explorer import posters, protocol
 from fractals.explorer.frames import FrameView, octaves
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.explorer.session import Session
 from fractals.io.stores.lock import FolderLock
 from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.options import RenderOptions
-from fractals.scene.geometry import make_layers
+from fractals.scene.geometry import make_layers, place_of
 from fractals.scene.model import Scene, validate
-from fractals.scene.numbers import decimal_places, decimals, significant
+from fractals.scene.numbers import decimal_places, decimals, significant, width_text
 
 # --- Compilers: processes that compile the programs of a scene, while the drawing thread goes on
 #
@@ -425,7 +425,8 @@ class Jobs:
     def export(self, session: Session, message: protocol.Export) -> None:
         """Draw a frame into a file, or forecast how long that takes."""
         scene = exported(session, message)
-        keeps = "bands"
+        posters.check(message)
+        keeps = "pixels" if message.paper else "bands"
         layered = f".{message.format}" in family_of(scene).layered
         if message.format in protocol.RAW_FORMATS and not layered:
             scene.make_formula()  # raises for images whose raw numbers are stores
@@ -435,7 +436,8 @@ class Jobs:
         samples = math.prod(scene.image.size) * scene.image.supersampling**2
         if samples > MAX_SAMPLES:
             raise OptionError(f"an export has at most {MAX_SAMPLES} samples: choose a smaller size")
-        workers = self.shared(message.format)
+        memory = plan.memory + posters.memory_of(message.paper)
+        workers = None if message.paper else self.shared(message.format)
         if message.forecast:
             threads = max(1, session.engine.choice.device.cores or 1)
             view, seconds = session.shown, plan.seconds
@@ -445,7 +447,7 @@ class Jobs:
                 "forecast",
                 job=message.job,
                 seconds=float(f"{seconds / threads:.2g}"),
-                memory=plan.memory,
+                memory=memory,
                 method=plan.to_table()["method"],
                 samples=samples,
                 **({"workers": workers.count} if workers else {}),
@@ -453,7 +455,7 @@ class Jobs:
             return
         if session.options.read_only:
             raise OptionError("this server is read-only: it exports nothing")
-        if (free := memory_size()) and plan.memory > 0.9 * free:
+        if (free := memory_size()) and memory > 0.9 * free:
             raise OptionError("this picture needs more memory than is free: choose a smaller size")
         self.check(session, message.job, "export", MAX_EXPORTS)
         path = self.new_folder() / f"fractal.{message.format}"
@@ -463,6 +465,7 @@ class Jobs:
             "device": self.device,
             "threads": self.threads,
             "cluster": workers and workers.asked(),
+            "paper": message.paper and message.paper.model_dump(mode="json"),
         }
         finish = partial(self.exported, path)
         self.start(session, message.job, wanted, scene, finish, message.keep)
@@ -484,10 +487,10 @@ class Jobs:
         if job := session.jobs.get(message.job):
             job.kill()
             return
-        drawn = [(session, name) for name in ("loupe", "moments", "sheet", "surprise")]
+        drawn = [(session, name) for name, job in session.drawing.items() if job == message.job]
         if not any(session.engine.busy(key) for key in drawn):
             raise OptionError(f"the job {message.job} does not run")
-        for key in drawn:
+        for key in drawn:  # others, of which nobody would tell, go on
             session.engine.cancel(key)
         session.say("failed", job=message.job, message="cancelled", cancelled=True)
 
@@ -618,4 +621,10 @@ def searched(session: Session, message: protocol.Find) -> Scene:
 def exported(session: Session, message: protocol.ExportKeys) -> Scene:
     """Return the scene of an export: the view that is seen, at another size."""
     scene = session.scene(message.frame, message.author)
-    return scene.replace(size=message.size, supersampling=message.supersampling)
+    scene = scene.replace(size=message.size, supersampling=message.supersampling)
+    if message.span != 1 and moves_of(scene).in_plane:
+        width, _ = place_of(scene, scene.make_any_formula())
+        scene = scene.replace(width=width_text(width * Fraction(message.span)))
+    if isinstance(message, protocol.Export) and message.dpi:
+        scene = scene.replace(dpi=message.dpi)
+    return scene

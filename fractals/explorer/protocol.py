@@ -12,8 +12,8 @@ VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
 MAX_SIDE = 4096  # device pixels of a canvas
 MAX_EXPORT = 32_768  # pixels of a side
-# Messages that hold scenes, palettes, links or the picture of a leader
-LARGE = ("open", "paint", "lookup", "film", "moments", "sheet", "lead")
+# Messages that hold scenes, palettes, links, signatures or the picture of a leader
+LARGE = ("open", "paint", "lookup", "film", "moments", "sheet", "export", "lead")
 
 BEGIN = b"\x78\x01"  # of a stream of zlib
 PIECE = 2**16  # least bytes that a thread deflates, in 0.7 ms
@@ -174,7 +174,7 @@ class Sheet(Message):
     frame: Id
     scenes: Annotated[list[SceneTable], entry(min_length=1, max_length=40)]
     fit: bool = False
-    width: Annotated[int, entry(ge=32, le=256)] = 256
+    width: Annotated[int, entry(ge=32, le=1024)] = 256
 
 
 Author = Annotated[str, entry(max_length=200)]  # of a picture that is nobody's yet
@@ -189,6 +189,7 @@ class ExportKeys(Message):
     size: tuple[ExportSide, ExportSide]
     supersampling: Annotated[int, entry(ge=1, le=8)] = 2
     author: Author = ""
+    span: Annotated[float, entry(ge=0.01, le=100)] = 1.0  # of the width of the view in the plane
 
 
 class Loupe(ExportKeys):
@@ -199,11 +200,39 @@ class Loupe(ExportKeys):
     width: Annotated[int, entry(ge=32, le=512)] = 256
 
 
+OnPaper = tuple[Coordinate, Coordinate]  # pixels from the left and the top of the paper
+ColorText = Annotated[str, entry(max_length=32)]
+MarkSide = Annotated[int, entry(ge=1, le=8192)]
+
+
+class Signature(Message):
+    """A text that the page has drawn: how opaque each of its pixels is."""
+
+    at: OnPaper
+    size: tuple[MarkSide, MarkSide]
+    mask: Annotated[str, entry(max_length=200_000)]  # base64 of deflated bytes, row by row
+    color: ColorText = "#000000"
+
+
+class PosterPaper(Message):
+    """The paper of a poster, in pixels: where its picture lies, and what is around it."""
+
+    size: tuple[ExportSide, ExportSide]
+    at: OnPaper = (0, 0)  # of the picture
+    color: ColorText = "#ffffff"
+    gap: Annotated[int, entry(ge=0, le=8192)] = 0  # between the picture and the line around it
+    line: Annotated[int, entry(ge=0, le=8192)] = 0  # its thickness; 0: there is none
+    line_color: ColorText = "#000000"
+    signature: Signature | None = None
+
+
 class Export(ExportKeys):
     """A file of a frame, in a process of its own."""
 
     t: Literal["export"]
     format: Literal["png", "jpg", "webp", "tiff", "html", "npz", "exr"] = "png"
+    dpi: Annotated[float, entry(ge=1, le=4800)] | None = None
+    paper: PosterPaper | None = None
     forecast: bool = False
     keep: bool = False
 

@@ -35,6 +35,7 @@ from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
 
 OTHER_PROGRAMS = ("kfr", "fraktaler3", "flame")  # formats that hold a scene, and not a palette
+SHEET_PIXELS = 40 * 256**2  # of all pictures of a sheet, if they are square
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -129,8 +130,10 @@ def loupe(session: Session, message: protocol.Loupe) -> None:
     if plan.layers.whole or scene.develop.bloom:
         raise OptionError(whole)
     sides = [min(message.width, side) for side in scene.image.size]
+    span = message.span if moves_of(scene).in_plane else 1.0
+    finer = scene.image.size[0] / size[0] / span  # pixels of the file, to one of the frame
     corner = [
-        round(all_ / 2 + (at / SIXTEENTHS - shown / 2) * scene.image.size[0] / size[0] - side / 2)
+        round(all_ / 2 + (at / SIXTEENTHS - shown / 2) * finer - side / 2)
         for all_, at, shown, side in zip(scene.image.size, message.at, size, sides, strict=True)
     ]
     x, y = (
@@ -301,6 +304,8 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
 
 def sheet(session: Session, message: protocol.Sheet) -> None:
     """Draw small pictures of scenes whose keys replace those of a frame's scene."""
+    if len(message.scenes) * message.width**2 > SHEET_PIXELS:
+        raise OptionError("too many pictures of this width: ask for fewer")
     scene = session.scene(message.frame)
 
     def steps(work: DrawingTask) -> Steps:

@@ -166,6 +166,7 @@ class Session:
         # Returns what a person of a class sees, for a canvas of another size
         self.person: Callable[[Session, int, tuple[int, int]], Scene] = _nobody
         self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
+        self.drawing: dict[str, int] = {}  # the newest job of each kind that the thread draws
         # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
         self._rate = Rate(RATE, BURST)
@@ -292,6 +293,8 @@ class Session:
     def ask(self, name: str, make: Any, message: Any, priority: int = SMALL) -> None:
         """Have the drawing thread answer a message; newer ones of the name replace it."""
         keys = {k: getattr(message, k) for k in ("frame", "seq", "job") if hasattr(message, k)}
+        if "job" in keys:
+            self.drawing[name] = keys["job"]
         self.engine.submit(
             DrawingTask(
                 (self, name),

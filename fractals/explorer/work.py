@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, OptionError, first_line
-from fractals.explorer import protocol
+from fractals.explorer import posters, protocol
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
@@ -190,10 +190,18 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
 
 
 def export(
-    scene: Scene, path: str, device: str, threads: int | None, cluster: dict[str, Any] | None
+    scene: Scene,
+    path: str,
+    device: str,
+    threads: int | None,
+    cluster: dict[str, Any] | None,
+    paper: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Draw a picture, or compute its raw numbers, into a file; `cluster`: of a `Cluster`."""
-    from fractals.rendering.render import compute, render_to
+    """Draw a picture, or compute its raw numbers, into a file; `cluster`: of a `Cluster`.
+
+    `paper`: of a poster, as of `protocol.PosterPaper`.
+    """
+    from fractals.rendering.render import compute, render, render_to
 
     said = Said()
     begun = monotonic()
@@ -205,7 +213,9 @@ def export(
         "on_message": lambda line: None,
     }
     layered = path.endswith(family_of(scene).layered)
-    if path.endswith(protocol.RAW_FORMATS) and not layered:
+    if paper:
+        posters.save(lambda: render(scene, **options), path, paper)
+    elif path.endswith(protocol.RAW_FORMATS) and not layered:
         compute(scene, **options).save(path)
     elif not (cluster and drawn_by(cluster, render_to, path, scene, overwrite=True, **options)):
         render_to(path, scene, overwrite=True, **options)
@@ -326,7 +336,8 @@ def main() -> None:
             found = make_film(scene, **{key: wanted[key] for key in (*keys, "cluster")})
         else:
             found = export(
-                scene, wanted["path"], wanted["device"], wanted["threads"], wanted["cluster"]
+                scene,
+                **{key: wanted[key] for key in ("path", "device", "threads", "cluster", "paper")},
             )
         say(t="found", **found)
     except FractalsError as error:

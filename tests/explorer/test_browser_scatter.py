@@ -141,6 +141,34 @@ def test_a_variation_is_searched_seen_and_added(panels):
     part.get_by_label("Search the variations").fill("")
 
 
+def test_a_weight_does_not_run_away_under_the_pointer(panels):
+    """The range of its slider follows the value, and grew while it was dragged."""
+    panels.open(FLAME)
+    panel = opened(panels, "Formula")
+    panel.locator(".transform-name").first.click()
+    part = section(panel, "Variations")
+    number, slider = part.locator("input.number").first, part.get_by_role("slider").first
+    name = slider.get_attribute("aria-label").lower()
+    number.fill("1.9")
+    number.press("Enter")
+    weight = f"explorer.scene.formula.transforms[0].variations.{name}"
+    panels.until(f"{weight} === 1.9")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    mouse, y = panels.page.mouse, box["y"] + box["height"] / 2
+    steps = panels.run("explorer.steps.back.length")
+    mouse.move(box["x"] + 0.75 * box["width"], y)
+    mouse.down()
+    for share in (0.78, 0.82, 0.86, 0.88, 0.9):
+        mouse.move(box["x"] + share * box["width"], y)
+        panels.page.wait_for_timeout(150)  # the flame follows
+    mouse.up()
+    panels.until(f"{weight} > 2.5")
+    panels.settle()
+    assert 2.8 < panels.run(weight) < 3.6  # within twice 1.9
+    assert panels.run("explorer.steps.back.length") == steps + 1
+
+
 def test_the_desk_of_a_flame_mutes_orders_and_turns(panels):
     panels.open(FLAME)
     before = flame_of(panels)
@@ -186,6 +214,11 @@ def test_the_desk_of_a_flame_mutes_orders_and_turns(panels):
     panels.assert_exact()
     assert rows.get_by_role("listitem").count() == 3  # turns are no rows and have no triangles
     assert panels.page.locator(".handles g").count() == 3
+    button("Solo transform 2").click()
+    panels.until("explorer.scene.formula.transforms[4].opacity === 0")
+    assert rows.get_by_role("listitem").count() == 3  # muted turns are still the symmetry's
+    button("Solo transform 2").click()
+    panels.until("explorer.scene.formula.transforms[4].opacity === undefined")
     panel.get_by_label("Mirrored").click()
     panels.until("explorer.scene.formula.transforms.length === 6")
     panel.get_by_label("Turns").select_option("1")

@@ -10,7 +10,10 @@ PANELS = (
     *("Gallery", "Color", "Formula", "Find", "Surprise"),
     *("Inspect", "Bookmarks", "Share", "Export", "Film", "Help"),
 )
-KEYS = dict(zip((*PANELS, "Past", "Lessons"), "gcfmribsev?yl", strict=True))
+KEYS = dict(zip((*PANELS, "Past", "Lessons"), "gcfmribsev?yl", strict=True)) | {
+    "Versions": "Shift+Y",
+    "Poster desk": "Shift+P",
+}
 
 
 def opened(tab, title):

@@ -3,6 +3,7 @@ import { say } from "./words.js";
 
 const TOKEN =
   /\s*(?:(\d+[.,]?\d*(?:e[+-]?\d+)?|[.,]\d+(?:e[+-]?\d+)?)|(pi|π)|(\*\*|[-+−*×/÷^()]))/iy;
+const MOST = 500; // numbers and signs: brackets in brackets take the browser's stack
 const SAME = /** @type {Record<string, string>} */ ({ "−": "-", "×": "*", "÷": "/", "^": "**" });
 
 /** @param {string} text @returns {(number|string)[]|null} */
@@ -13,6 +14,7 @@ function tokensOf(text) {
     const token = TOKEN.exec(text);
     if (!token) return null;
     const [, number, pi, sign] = token;
+    if (found.length > MOST) return null;
     found.push(number ? Number(number.replace(",", ".")) : pi ? Math.PI : (SAME[sign] ?? sign));
   }
   return found;

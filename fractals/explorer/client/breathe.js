@@ -7,6 +7,7 @@ const LENGTH = 300; // CSS pixels of a drag on a number, from the least to the m
 const NOTCH = 0.01; // of the way, by a wheel's notch
 const NUDGE = 0.01; // by an arrow key, with Shift a tenth of it
 const SLACK = 4; // CSS pixels: that a click may move
+const ENDS = ["pointerup", "pointercancel"]; // of what may become a drag
 const REST_MS = 400; // after the last notch or key, until the value is put
 
 /** @typedef {Pick<PointerEvent, "currentTarget"|"pointerId"|"clientX">} Pressed */
@@ -46,13 +47,13 @@ const ARROWS = /** @type {Record<string, number>} */ ({
 
 /** Return the listeners of a slider and of its number.
  * @param {{range: Range, now: () => number, set: (value: number) => void, done: () => void, reset?: () => void,
- *   held: (event: Pressed, move: (moved: PointerEvent) => void, ended: () => void) => void}} given `set` gets the values on the
- * way, and `done` is called at the end; `reset` puts the usual value; `held` follows a pointer */
-export function breathing({ range, now, set, done, reset, held }) {
-  let waiting = 0;
+ *   held: (event: Pressed, move: (moved: PointerEvent) => void, ended: () => void) => void, rest?: {current: number}}} given `set` gets the
+ * values on the way, and `done` is called at the end; `reset` puts the usual value; `held` follows a pointer; `rest`: the timer, which all
+ * renderings of a slider share: each notch renders it */
+export function breathing({ range, now, set, done, reset, held, rest = { current: 0 } }) {
   const soon = () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(done, REST_MS);
+    clearTimeout(rest.current);
+    rest.current = setTimeout(done, REST_MS);
   };
   const drag = (/** @type {Pressed} */ event, /** @type {number} */ length) => {
     let { clientX: last } = event,
@@ -94,6 +95,7 @@ export function breathing({ range, now, set, done, reset, held }) {
         field = /** @type {HTMLElement} */ (currentTarget);
       if (pointerType !== "mouse" || button !== 0 || field === document.activeElement) return;
       const follow = (/** @type {PointerEvent} */ moving) => {
+        if (!moving.buttons) return stop(); // its end was told to nobody
         if (Math.abs(moving.clientX - from) < SLACK) return;
         stop();
         field.blur();
@@ -102,10 +104,10 @@ export function breathing({ range, now, set, done, reset, held }) {
       };
       const stop = () => {
         removeEventListener("pointermove", follow);
-        removeEventListener("pointerup", stop);
+        for (const end of ENDS) removeEventListener(end, stop);
       };
       addEventListener("pointermove", follow);
-      addEventListener("pointerup", stop);
+      for (const end of ENDS) addEventListener(end, stop);
     },
     onWheel: (/** @type {WheelEvent} */ event) => {
       if (event.currentTarget !== document.activeElement || !event.deltaY) return; // else the panel scrolls

@@ -66,6 +66,7 @@ export class PlainRenderer {
     this.planes = /** @type {{coarse?: Image, exact?: Image}} */ ({});
     this.onto = { context: this.context, share: 1 }; // what is drawn on
     this.light = /** @type {HTMLCanvasElement|null} */ (null); // of fewer pixels, over the canvas while they are drawn
+    this.lies = ""; // how it lies there
   }
 
   /** Draw on the canvas, or on one of fewer pixels that lies over it: of the browser's work that with pixels is the most.
@@ -81,13 +82,16 @@ export class PlainRenderer {
     const size = [canvas.width, canvas.height].map((side) => Math.max(1, Math.round(share * side))),
       { light } = this;
     if (light.width !== size[0] || light.height !== size[1]) [light.width, light.height] = size;
-    Object.assign(light.style, {
+    const style = {
       left: `${canvas.offsetLeft}px`,
       top: `${canvas.offsetTop}px`,
       width: `${canvas.clientWidth}px`,
       height: `${canvas.clientHeight}px`,
       translate: canvas.style.translate,
-    });
+    };
+    const lies = Object.values(style).join();
+    if (lies !== this.lies) Object.assign(light.style, style); // the page would be laid out anew in each frame
+    this.lies = lies;
     const context = light.getContext("2d", { alpha: false });
     this.onto = context ? { context, share } : { context: this.context, share: 1 };
     if (!light.isConnected) canvas.after(light);

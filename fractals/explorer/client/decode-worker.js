@@ -1,5 +1,5 @@
-/** Decompresses messages beside the page: 7 ms a tile would hold up its frames. */
-import { inflated } from "./decode.js";
+/** Decodes messages beside the page: 7 ms a tile would hold up its frames. */
+import { inflated, raw } from "./decode.js";
 
 onmessage = async ({ data: { id, message, buffer } }) => {
   const post =
@@ -7,7 +7,7 @@ onmessage = async ({ data: { id, message, buffer } }) => {
       postMessage
     ); // a worker's
   try {
-    const data = await inflated(message, buffer);
+    const data = message.format ? await inflated(message, buffer) : raw(message, buffer);
     post({ id, data }, [data.buffer]);
   } catch (error) {
     post({ id, error: String(error) });

@@ -5,7 +5,7 @@
  *   w: number, h: number, step: number, paint: number, low: number, high: number,
  *   data?: Float32Array|Uint8Array|Uint16Array}} Message
  * @typedef {Message & {data: Float32Array}} Values
- * @typedef {Message & {data: Uint8Array}} Pixels
+ * @typedef {Message & {data: Uint8Array}} Pixels sRGB, each followed by 255
  * @typedef {Message & {data: Uint16Array}} Rows of a lookup table
  */
 export const VALUES = 1,
@@ -46,7 +46,7 @@ export function raw(message, buffer) {
     return values;
   }
   if (message.kind === TABLE) return new Uint16Array(buffer, HEADER);
-  return new Uint8Array(buffer, HEADER);
+  return opaque(new Uint8Array(buffer, HEADER));
 }
 
 /** Read a compressed payload. @param {Message} message @param {ArrayBuffer} buffer */
@@ -58,7 +58,15 @@ export async function inflated(message, buffer) {
   if (message.kind === TABLE) return new Uint16Array(bytes.buffer);
   const row = 3 * message.w;
   for (let k = row; k < bytes.length; k++) bytes[k] += bytes[k - row];
-  return bytes;
+  return opaque(bytes);
+}
+
+/** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
+function opaque(data) {
+  const found = new Uint32Array(data.length / 3);
+  for (let from = 0, to = 0; from < data.length; from += 3)
+    found[to++] = 0xff000000 | (data[from + 2] << 16) | (data[from + 1] << 8) | data[from];
+  return new Uint8Array(found.buffer);
 }
 
 /** Undo the differences between rows, and the shuffling of bytes. */

@@ -89,7 +89,7 @@ function mapsOf(fold, mirrored) {
 const isNear = (/** @type {number[]} */ one, /** @type {number[]} */ other) =>
   one.every((part, k) => Math.abs(part - other[k]) < NEAR);
 
-/** Tell whether a transform only moves points: it keeps their color. @param {Transform} transform */
+/** Tell whether a transform only moves points: it keeps their color, and draws all of them or none. @param {Transform} transform */
 const isPlain = ({
   color_speed: speed = 0.5,
   variations = { linear: 1 },
@@ -97,7 +97,7 @@ const isPlain = ({
   opacity = 1,
 }) =>
   speed === 0 &&
-  opacity === 1 &&
+  (opacity === 1 || opacity === 0) &&
   isNear(post, UNIT) &&
   Object.entries(variations).join() === "linear,1";
 
@@ -105,7 +105,12 @@ const isPlain = ({
  * @returns {{fold: number, mirrored: boolean, count: number}} fold 1: none, or the mirror alone */
 export function symmetryOf(list) {
   let plain = 0;
-  while (plain < list.length - 1 && isPlain(list[list.length - 1 - plain])) plain++;
+  const last = list[list.length - 1]; // turns are drawn together: all are muted where another transform is drawn alone
+  while (plain < list.length - 1) {
+    const each = list[list.length - 1 - plain];
+    if (!isPlain(each) || isMuted(each) !== isMuted(last)) break;
+    plain++;
+  }
   for (let count = plain; count > 0; count--) {
     const maps = list.slice(-count).map(({ affine = UNIT }) => affine);
     for (const mirrored of [true, false]) {
@@ -122,12 +127,14 @@ export function symmetryOf(list) {
 export function withSymmetry(list, { fold, mirrored }) {
   const own = list.slice(0, list.length - symmetryOf(list).count),
     weight = own.reduce((sum, { weight: each = 1 }) => sum + each, 0) || 1;
+  const alone = own.some((_, k) => isSolo(list, k));
   const turns = mapsOf(fold, mirrored).map((affine) => ({
     weight,
     affine,
     variations: { linear: 1 },
     color: 1,
     color_speed: 0,
+    ...(alone && { opacity: 0 }),
   }));
   const kept = own.map(({ xaos, ...rest }) =>
     xaos ? { ...rest, xaos: xaos.slice(0, own.length) } : rest,

@@ -80,10 +80,13 @@ export function wholes() {
 export function fly(explorer, move) {
   const grain = new Grain(),
     { stage } = explorer;
-  let begun = false;
+  let begun = false,
+    seen = [stage.added, stage.added]; // what had come two frames before, and one
   const stop = explorer.animate((seconds) => {
-    if (begun) stage.share = grain.frame(1000 * seconds);
+    // A frame in which a picture comes, or is first drawn, is late for that: fewer pixels would not help (measured).
+    if (begun && seen[0] === stage.added) stage.share = grain.frame(1000 * seconds);
     begun = true; // the time before the first frame is no frame's
+    seen = [seen[1], stage.added];
     move(seconds);
   });
   return () => {

@@ -5,6 +5,7 @@ import { say } from "./words.js";
 const RATE = 36,
   BURST = 100; // messages a second, and at once: the server accepts 40 and 120
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
+const LARGE = 2 ** 17; // bytes of a message that a worker decodes in any case: the page goes on with its frames
 const NO_COOKIE = 4401,
   NO_ROOM = 1013,
   NO_REASON = 1006,
@@ -124,13 +125,13 @@ export class Connection {
   #binary(/** @type {ArrayBuffer} */ buffer) {
     const message = parse(buffer);
     if (!this.on.wanted(message)) return;
-    if (message.format === 0 && !this.#busy) {
+    if (message.format === 0 && buffer.byteLength < LARGE && !this.#busy) {
       message.data = raw(message, buffer);
       this.on.binary(message);
       return;
     }
     this.#busy++;
-    const decoded = message.format ? this.#inflate(message, buffer) : raw(message, buffer);
+    const decoded = this.#decoded(message, buffer);
     this.#order = this.#order
       .then(() => decoded)
       .then((data) => {
@@ -143,10 +144,12 @@ export class Connection {
       });
   }
 
-  #inflate(
+  #decoded(
     /** @type {import("./decode.js").Message} */ message,
     /** @type {ArrayBuffer} */ buffer,
   ) {
+    if (!message.format && (!this.#beside || buffer.byteLength < LARGE))
+      return raw(message, buffer);
     if (!this.#beside) return inflated(message, buffer);
     let worker = this.#worker;
     if (!worker) {

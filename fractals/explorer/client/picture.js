@@ -77,8 +77,7 @@ export class Picture {
   }
 
   /** Keep sRGB pixels. @param {import("./decode.js").Pixels} message */
-  addPixels({ x, y, w, h, step, data }) {
-    const pixels = opaque(data);
+  addPixels({ x, y, w, h, step, data: pixels }) {
     if (step > 1) {
       this.coarse = { step, w, h, pixels };
       this.changes.coarse = true;
@@ -128,14 +127,7 @@ export function newCanvas(width, height, how = {}) {
 
 /** Return the sRGB pixels of a canvas. @param {CanvasRenderingContext2D} context @param {number} width @param {number} height */
 export function pixelsIn(context, width, height) {
-  const { data } = context.getImageData(0, 0, width, height),
-    rgb = new Uint8Array(3 * width * height);
-  for (let k = 0, at = 0; k < data.length; k += 4) {
-    rgb[at++] = data[k];
-    rgb[at++] = data[k + 1];
-    rgb[at++] = data[k + 2];
-  }
-  return rgb;
+  return new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
 }
 
 /** Return a canvas of pixels. @param {Uint8Array} pixels sRGB and opacity @param {number} width @param {number} height */
@@ -150,12 +142,4 @@ export function canvasOfPixels(pixels, width, height) {
 }
 
 /** Return a canvas of sRGB pixels. @param {{w: number, h: number, data: Uint8Array}} message of decode.js */
-export const canvasOf = ({ w, h, data }) => canvasOfPixels(opaque(data), w, h);
-
-/** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
-function opaque(data) {
-  const found = new Uint32Array(data.length / 3);
-  for (let from = 0, to = 0; from < data.length; from += 3)
-    found[to++] = 0xff000000 | (data[from + 2] << 16) | (data[from + 1] << 8) | data[from];
-  return new Uint8Array(found.buffer);
-}
+export const canvasOf = ({ w, h, data }) => canvasOfPixels(data, w, h);

@@ -1,7 +1,7 @@
 /** Sliders, and the fields of options. */
 import { summed } from "./arithmetic.js";
 import { breathing, placeOf, valueAt } from "./breathe.js";
-import { html, useSignal } from "./html.js";
+import { html, useRef, useSignal } from "./html.js";
 import { asText, idOf, Row, Select, TextField, Toggle, whileHeld } from "./ui.js";
 import { words } from "./words.js";
 import { numberField } from "./written.js";
@@ -22,8 +22,8 @@ export function Slider({
   value: given,
   auto,
   usual,
-  least,
-  most,
+  least: lowest,
+  most: highest,
   step = 0,
   log = false,
   hint = "",
@@ -34,7 +34,11 @@ export function Slider({
   put,
 }) {
   const draft = useSignal(/** @type {number|null} */ (null)), // while it is dragged
-    value = given === "auto" ? (auto ?? least) : given;
+    value = given === "auto" ? (auto ?? lowest) : given,
+    ends = useRef([lowest, highest]),
+    rest = useRef(0);
+  if (draft.value === null) ends.current = [lowest, highest]; // a range that follows the value would run away under the pointer
+  const [least, most] = ends.current;
   const range = { least, most, log, whole: step > 0 && step % 1 === 0, digits };
   const set = (/** @type {number} */ to) => {
     draft.value = to;
@@ -62,6 +66,7 @@ export function Slider({
     done,
     reset: usual === undefined ? undefined : reset,
     held: whileHeld,
+    rest,
   });
   const number = summed(
     numberField({ such: String(step % 1 ? most / 2 : most), large: most >= 1000 }),

@@ -28,6 +28,7 @@ export class Stage {
     this.coming = /** @type {Colors|null} */ (null); // colors whose tables have not all arrived
     this.older = /** @type {Older[]} */ ([]); // oldest first
     this.phase = 0; // turns that the palette has cycled
+    this.added = 0; // how many tiles and pictures have come
     this.hideExact = false;
     this.share = 1; // of the pixels of each axis that are drawn while the picture flies
     this.edge = /** @type {(Mapped & {of: Picture})|null} */ (null); // small, of the newest picture that covered the canvas
@@ -132,6 +133,7 @@ export class Stage {
   add(message) {
     const { picture } = this;
     if (!picture) return;
+    this.added += 1;
     if (message.kind === PIXELS)
       picture.addPixels(
         message.step > 1 && this.renderer.values

@@ -39,6 +39,8 @@ test("sums have the value of school", () => {
     "alert(1)",
     "1;2",
     "constructor",
+    `${"(".repeat(100_000)}1`,
+    `1${"+1".repeat(100_000)}`,
   ])
     assert.equal(calculated(text), null, text);
 });
@@ -134,12 +136,64 @@ test("a wheel turns a number that has the focus only", (context) => {
   delete globalThis.document;
 });
 
+test("notches and keys are put once they rest, though each renders the slider anew", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const rest = { current: 0 },
+    told = /** @type {any[]} */ ([]);
+  const rendered = () =>
+    breathing({
+      range: LINEAR,
+      now: () => 0,
+      set: (to) => told.push(to),
+      done: () => told.push("done"),
+      held: () => {},
+      rest,
+    });
+  for (let k = 0; k < 4; k++) {
+    rendered().slider.onKeyDown(event({ key: "ArrowRight", shiftKey: true }));
+    context.mock.timers.tick(300);
+  }
+  assert.ok(!told.includes("done"));
+  context.mock.timers.tick(100);
+  assert.deepEqual(told.slice(4), ["done"]);
+});
+
+test("a number whose pointer is gone is not dragged by the next move", () => {
+  const page = new EventTarget();
+  for (const name of ["addEventListener", "removeEventListener"])
+    Object.assign(globalThis, { [name]: page[name].bind(page) });
+  Object.assign(globalThis, { document: { activeElement: null } });
+  const one = slider(LINEAR, 0.5),
+    field = { blur() {} };
+  const move = (/** @type {Table} */ given) =>
+    page.dispatchEvent(Object.assign(new Event("pointermove"), { pointerId: 1, ...given }));
+  const press = () =>
+    one.number.onPointerDown(event({ currentTarget: field, clientX: 0, pointerType: "mouse" }));
+  press();
+  page.dispatchEvent(new Event("pointercancel"));
+  move({ clientX: 50, buttons: 1 });
+  press();
+  move({ clientX: 50, buttons: 0 }); // its end was told to nobody
+  move({ clientX: 60, buttons: 1 });
+  one.follow({ clientX: 90 });
+  assert.deepEqual(one.told, []);
+  press();
+  move({ clientX: 50, buttons: 1 });
+  one.follow({ clientX: 80, shiftKey: false });
+  assert.deepEqual(one.told, [0.9]);
+  for (const name of ["addEventListener", "removeEventListener", "document"])
+    delete globalThis[name];
+});
+
 test("locks belong to a formula's number, and dice stay near the value and in its range", () => {
   toggleLock("bulb", "power");
   assert.ok(isLocked("bulb", "power") && !isLocked("box", "power"));
   assert.deepEqual(lockedOf("bulb"), ["power"]);
   toggleLock("bulb", "power");
   assert.deepEqual(lockedOf("bulb"), []);
+  toggleLock("z**2 + k*c", "k");
+  assert.deepEqual(lockedOf("z**2 + k*c"), ["k"]);
+  toggleLock("z**2 + k*c", "k");
   for (const chance of [0, 0.2, 0.5, 0.999]) {
     const made = another({ value: 1.5, ...LINEAR }, () => chance);
     assert.ok(made >= 0.7 - 1e-9 && made <= 2);

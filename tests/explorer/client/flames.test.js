@@ -97,3 +97,15 @@ test("turns that are no whole symmetry are transforms like others", () => {
   const turns = five.slice(LIST.length);
   assert.ok(symmetryOf(turns).count < turns.length); // one transform is the flame's own
 });
+
+test("a transform that is drawn alone keeps the symmetry, whose turns are muted with the others", () => {
+  const five = withSymmetry(LIST, { fold: 5, mirrored: false }),
+    alone = soloed(five, 1, []);
+  assert.deepEqual(symmetryOf(alone.list), { fold: 5, mirrored: false, count: 4 });
+  assert.deepEqual(soloed(alone.list, 1, alone.before).list, five);
+  const three = withSymmetry(alone.list, { fold: 3, mirrored: true });
+  assert.deepEqual(symmetryOf(three), { fold: 3, mirrored: true, count: 3 });
+  assert.ok(isSolo(three, 1)); // other turns draw no points either
+  const none = withSymmetry(soloed(LIST, 1, []).list, { fold: 2, mirrored: false });
+  assert.ok(isSolo(none, 1));
+});

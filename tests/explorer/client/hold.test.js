@@ -15,7 +15,7 @@ class View extends EventTarget {
   map = [];
   drawn = /** @type {number[]} */ ([]);
   each = new Set();
-  stage = { share: 1, draw: () => this.drawn.push(this.stage.share), changed() {} };
+  stage = { share: 1, added: 0, draw: () => this.drawn.push(this.stage.share), changed() {} };
   animate(each) {
     this.each.add(each);
     return () => this.each.delete(each);
@@ -131,6 +131,20 @@ test("a camera flies ahead, and turns to where it is pointed at", () => {
 const key = (type, name) => Object.assign(new Event(type, { cancelable: true }), { key: name });
 const pointer = (type, pointerId) => Object.assign(new Event(type), { pointerId });
 /** What ends a flight: a name, and where it comes from. @type {[string, (all: Table) => boolean][]} */
+test("frames that are late for a picture that comes take no pixels", () => {
+  const explorer = new View(),
+    hold = holdTool(explorer, new EventTarget(), { page: new EventTarget() });
+  hold.begin([700, 300], 7);
+  for (let k = 0; k < 60; k++) {
+    if (k % 3 === 0) explorer.stage.added += 1; // it is drawn in the frame after
+    explorer.tick(k % 3 < 2 ? 0.05 : 1 / 60);
+  }
+  assert.equal(explorer.stage.share, 1);
+  for (let k = 0; k < 30; k++) explorer.tick(0.05);
+  assert.ok(explorer.stage.share < 1);
+  hold.end();
+});
+
 const ENDINGS = [
   ["a key", ({ page }) => page.dispatchEvent(key("keydown", "c"))],
   ["Escape", ({ page }) => page.dispatchEvent(key("keydown", "Escape"))],

@@ -100,6 +100,22 @@ const PANELS = [
     aside: true,
   },
   {
+    id: "poster",
+    title: say("poster_desk"),
+    key: "Shift+P",
+    load: () => import("./poster.js").then((file) => file.posterPanel),
+    aside: true,
+    wide: true,
+  },
+  {
+    id: "versions",
+    title: say("versions"),
+    key: "Shift+Y",
+    load: () => import("./versions.js").then((file) => file.versionsPanel),
+    aside: true,
+    wide: true,
+  },
+  {
     id: "lessons",
     title: say("lessons"),
     key: "l",
@@ -293,7 +309,8 @@ export function mountPanels(explorer) {
   });
 
   async function upload(/** @type {File} */ file) {
-    (await offered("file"))?.take?.(file);
+    const held = /\.versions\.json$/i.test(file.name) ? "versions" : "file";
+    (await offered(held))?.take?.(file);
   }
 
   function Bar() {
@@ -480,6 +497,7 @@ export function mountPanels(explorer) {
       setTimeout(() => {
         PANELS.forEach(({ load }) => void load().catch(() => {}));
         explainer(); // it describes what gets the focus to screen readers
+        void offered("versions"); // which notes them from then on
       }, LATER_MS),
     { once: true },
   );

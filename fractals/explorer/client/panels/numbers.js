@@ -18,7 +18,9 @@ export function toggleLock(formula, name) {
 
 /** Return the locked numbers of a formula. @param {string} formula @returns {string[]} */
 export const lockedOf = (formula) =>
-  own.names.filter((each) => each.startsWith(`${formula} `)).map((each) => each.split(" ")[1]);
+  own.names
+    .filter((each) => each.startsWith(`${formula} `))
+    .map((each) => each.slice(formula.length + 1));
 
 /** Return another value of a number, near it and within its range; of whole numbers another one, where there is one.
  * @param {{value: number, least: number, most: number, whole?: boolean}} range @param {() => number} [chance] from 0 to 1 */

@@ -6,7 +6,7 @@ import { say } from "../words.js";
 const STILL = 128; // pixels of the picture of now
 
 export function pastPanel(
-  /** @type {Context} */ { explorer, past: { beside, hold, keep, remove, snapshots } },
+  /** @type {Context} */ { explorer, open, past: { beside, hold, keep, remove, snapshots } },
 ) {
   function Steps() {
     const { back, forth } = explorer.steps,
@@ -39,6 +39,7 @@ export function pastPanel(
         <${Button} label=${say("hold_to_compare_with", { letter: each.letter })} symbol="compare" bare kind="corner-button left" ...${hold(each)} />
         <${Button} label=${say("remove_snapshot", { letter: each.letter })} symbol="trash" bare kind="corner-button" onClick=${() => remove(each.letter)} /></li>`,
       )}</ul><//>
-      <${Section} title=${say("steps")}><p class="hint">${say("the_newest_is_on_top")}</p><${Steps} /><//></div>`,
+      <${Section} title=${say("steps")}><p class="hint">${say("the_newest_is_on_top")}</p><${Steps} />
+        <${Button} label=${say("wall_of_versions")} symbol="branch" kind="wide-button" title=${say("each_picture_that_rests_is")} onClick=${() => open("versions")} /><//></div>`,
   };
 }

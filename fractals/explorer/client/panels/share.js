@@ -345,6 +345,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>${say("download", { bytes: bytes(file.bytes) })}</a>
         <p class="hint">${say("drawn_in_the_server_keeps", { duration: duration(file.seconds) })}</p>`
       }</div>
+      <${Button} label=${say("poster_desk")} kind="wide-button" title=${say("paper_margins_and_a_signature")} onClick=${() => open("poster")} />
       <${Toggle} label=${say("go_on_when_this_page")} about=${KEPT} value=${own.keep} put=${(
         /** @type {boolean} */ keep,
       ) => {

@@ -127,12 +127,16 @@ export function transformsTool({ explorer, canvas, tried }) {
     };
     const end = () => {
       own.draft = last;
+      const mine = drags;
       const done = () => {
+        if (mine !== drags) return; // another drag has begun
         own.draft = null;
         held = null;
       };
-      if (last === begun) done();
-      else explorer.addEventListener("placed", done, { once: true });
+      if (last === begun) return done();
+      // What the server refuses is not placed: the triangle goes back.
+      for (const name of ["placed", "message", "disconnected"])
+        explorer.addEventListener(name, done, { once: true });
     };
     whileHeld(event, move, end);
   }

@@ -585,6 +585,7 @@ export class Engine {
   async #export(/** @type {Sent.Export} */ message) {
     const { job, frame, size, supersampling = 2, format = "png", forecast, author } = message,
       scene = this.#scene(frame, author);
+    if (message.paper) throw new Error(elsewhere("posters"));
     if (format !== "png") throw new Error(elsewhere("other_files"));
     if (Math.max(...size) > MOST_SIDE) throw new Error(elsewhere("larger", { most: MOST_SIDE }));
     const image = { ...scene.image, size, supersampling },

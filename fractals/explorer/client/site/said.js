@@ -55,6 +55,7 @@ export const texts = {
     "schreibt andere Dateien als PNG",
     "写出 PNG 以外的文件",
   ],
+  posters: ["makes posters", "macht Poster", "制作海报"],
   larger: [
     "writes pictures above {most} pixels a side",
     "schreibt Bilder über {most} Pixel je Seite",

@@ -1,0 +1,42 @@
+/** Records that a browser keeps in a database, for they are more than its other storage holds. Without one they last as long as the page. */
+
+const BASE = "fractals";
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+const answer = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** Return a shelf of records that have an `id`. @template {{id: string}} T @param {string} name */
+export function shelfOf(name) {
+  /** @type {Promise<IDBDatabase>|null} */
+  let base = null;
+  const opened = () =>
+    (base ??= new Promise((resolve, reject) => {
+      const request = indexedDB.open(BASE, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(name, { keyPath: "id" });
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    }));
+  /** @param {IDBTransactionMode} mode */
+  const store = async (mode) => (await opened()).transaction(name, mode).objectStore(name);
+  return {
+    /** @returns {Promise<T[]>} none without a database */
+    all: () =>
+      store("readonly")
+        .then((found) => answer(/** @type {IDBRequest<T[]>} */ (found.getAll())))
+        .catch(() => []),
+    /** Write some records, and remove others. @param {T[]} records @param {string[]} [gone] ids */
+    async write(records, gone = []) {
+      try {
+        const found = await store("readwrite");
+        for (const each of records) found.put(each);
+        for (const id of gone) found.delete(id);
+      } catch {
+        // The records last as long as the page.
+      }
+    },
+  };
+}
