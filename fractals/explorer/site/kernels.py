@@ -108,7 +108,8 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     numbers = {}
 
     def add(name: str, make_body: Any, options: tuple[Any, ...], *arguments: Any) -> None:
-        recorder.compile(make_body, *options)(*arguments)
+        run: Any = recorder.compile(make_body, *options)  # type: ignore[no-untyped-call]
+        run(*arguments)
         numbers[name] = recorder.calls[-1][0]
 
     real, single = np.zeros((1, 1)), np.zeros((1, 1), np.float32)
