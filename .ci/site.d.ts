@@ -25,7 +25,7 @@ interface SiteColoring {
 /** Values of a coloring's options. */
 type Settings = Record<string, number>;
 /** What a file of programs tells of them: those that iterate, or the numbers of those that color. */
-interface ProgramsFacts { programs: Record<string, ProgramFacts> | Record<string, number>; stack: number }
+interface ProgramsFacts { programs: Record<string, ProgramFacts> | Record<string, number> }
 interface ProgramFacts {
-  memory: number; stack: number; data: [number, string][]; places: Record<string, number>; calls: [string, number][]; limitAt: number[];
+  memory: number; stack: number; planes: number; data: [number, string][]; places: Record<string, number>; calls: [string, number][]; limitAt: number[];
 }

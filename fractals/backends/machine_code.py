@@ -104,6 +104,7 @@ CPU = _setting("CPU_NAME") or _processor()[0]
 FLAGS = own_flags()
 FEATURES = {name[1:] for name in FLAGS.split(",") if name.startswith("+")}
 REGISTER = register_bytes(FEATURES)
+FOR_BROWSERS = (CPU, FLAGS) == ("generic", "")  # the settings of `fractals.backends.wasm`
 # x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
 FUSED = "fma" in FEATURES or "sse2" not in FEATURES
 

@@ -27,6 +27,7 @@ from fractals.backends.compilation import counted, with_room
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.exact_fma import with_exact_fma
 from fractals.backends.machine_code import Laid, Layout, Program, Uncompilable, layout_of
+from fractals.backends.wasm_vectors import in_vectors, with_relaxed
 from fractals.errors import FractalsError
 
 TRIPLE = "wasm32-unknown-unknown"
@@ -40,14 +41,13 @@ LATER = (8, 9, 12, 10, DATA)  # sections after the exports: start, elements, cou
 KNOWN = {"llvm", "sqrt", "exp", "log", "sin", "cos", "tan", "atan2", "pow", "floor", "ceil"}
 # The settings of a process that makes texts for `module_of`: vectors of 16 bytes, and no
 # instructions of the CPU that it runs on.
-ENVIRONMENT = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+ENVIRONMENT = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_LOOP_VECTORIZE": "0"}
 
 # In the text of a program: empty inline assembly, which says something about registers of other
 # CPUs, and which LLVM does not parse for WebAssembly
 _ASSEMBLY = re.compile(r'^.*asm sideeffect "", "r".*\n', re.MULTILINE)
 _SAME = re.compile(r'(?:tail )?call i64 asm sideeffect "", "=r,0"\(i64 ([^)]*)\).*')
 _FUSED = re.compile(r"declare ([^@\n]+?) @llvm\.fma\.(\w+)\(.*")
-_VECTOR = re.compile(r"<(\d+) x (\w+)>")
 _TARGET = re.compile(r'"(?:target-cpu|target-features|tune-cpu|probe-stack)"="[^"]*"')
 
 
@@ -98,8 +98,8 @@ def _translated(text: str, layout: str, relaxed: bool) -> str:
     text = _SAME.sub(r"add i64 \1, 0", _ASSEMBLY.sub("", _TARGET.sub("", text)))
     text = text.replace(" common ", " internal ")
     if relaxed:
-        text = "\n".join([text, *_MADD])
-    return _FUSED.sub(_relaxed if relaxed else _unfused, text).replace("@llvm.fma.", "@own.")
+        return with_relaxed(text)
+    return _FUSED.sub(_unfused, text).replace("@llvm.fma.", "@own.")
 
 
 def _unfused(declared: re.Match[str]) -> str:
@@ -108,51 +108,6 @@ def _unfused(declared: re.Match[str]) -> str:
         f"define internal {kind} @own.{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{\n"
         f"%p = fmul {kind} %a, %b\n%s = fadd {kind} %p, %c\nret {kind} %s\n}}"
     )
-
-
-# The instruction of relaxed SIMD, of vectors of 16 bytes
-_MADD = [
-    f"declare {whole} @llvm.wasm.relaxed.madd.{name}({whole}, {whole}, {whole})"
-    for name, whole in (("v2f64", "<2 x double>"), ("v4f32", "<4 x float>"))
-]
-
-
-def _relaxed(declared: re.Match[str]) -> str:
-    """Return the function that takes the place of a fused multiply-add: by vectors of 16 bytes."""
-    kind, name = declared.groups()
-    vector = _VECTOR.fullmatch(kind)
-    count, number = (int(vector[1]), vector[2]) if vector else (1, kind)
-    lanes, short = (2, "v2f64") if number == "double" else (4, "v4f32")
-    whole = f"<{lanes} x {number}>"
-    lines = []
-    for first in range(0, count, lanes):
-        filled = []
-        for argument in "abc":
-            at = f"%{argument}{first}"
-            if vector:
-                chosen = ", ".join(f"i32 {min(first + k, count - 1)}" for k in range(lanes))
-                lines.append(
-                    f"{at} = shufflevector {kind} %{argument}, {kind} poison, "
-                    f"<{lanes} x i32> <{chosen}>"
-                )
-            else:
-                lines.append(f"{at} = insertelement {whole} poison, {kind} %{argument}, i32 0")
-            filled.append(f"{whole} {at}")
-        lines.append(
-            f"%r{first} = call {whole} @llvm.wasm.relaxed.madd.{short}({', '.join(filled)})"
-        )
-    if not vector:
-        lines += [f"%s = extractelement {whole} %r0, i32 0", f"ret {kind} %s"]
-    else:
-        made = "poison"
-        for k in range(count):
-            first, lane = k // lanes * lanes, k % lanes
-            lines.append(f"%e{k} = extractelement {whole} %r{first}, i32 {lane}")
-            lines.append(f"%i{k} = insertelement {kind} {made}, {number} %e{k}, i32 {k}")
-            made = f"%i{k}"
-        lines.append(f"ret {kind} {made}")
-    head = f"define internal {kind} @own.{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{"
-    return "\n".join([head, *lines, "}"])
 
 
 def _exporting(content: bytes, programs: int) -> tuple[bytes, int]:
@@ -424,6 +379,8 @@ class _Texts:
             if kinds["loop"]:  # a loop over elements, which any formula has
                 raise
             text = ""
+        if text and not kinds["packed"]:
+            text = in_vectors(text)
         if self._store:
             self._store.save(key, zlib.compress(text.encode()))
         return text

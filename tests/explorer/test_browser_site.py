@@ -122,6 +122,7 @@ def test_bookmarks_stay_in_the_browser(visit):
     assert [item["title"] for item in kept] == ["Mine"]
     assert kept[0]["thumbnail"].startswith("data:image/png")
     visit.page.reload()
+    visit.until("window.explorer")  # its modules are loaded after the page
     visit.settle()
     ask = "explorer.request({ t: 'bookmarks' }).then(({ items }) => items)"
     again = visit.run(ask)

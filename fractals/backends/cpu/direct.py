@@ -113,6 +113,8 @@ if MASK_REGISTERS:
     OWN_C, SAME_C, WITH_DERIVATIVE = (8, 1) if MOVES_FREE else (6, 3), (6, 3), (4, 3)
 elif FEW_REGISTERS:
     OWN_C, SAME_C, WITH_DERIVATIVE = (6, 1), (6, 1), (5, 1)
+elif machine_code.FOR_BROWSERS:  # which move vectors to and from memory by themselves
+    OWN_C, SAME_C, WITH_DERIVATIVE = (8, 3), (8, 3), (4, 3)
 else:
     OWN_C, SAME_C, WITH_DERIVATIVE = (4, 3), (4, 3), (4, 1)
 MOST_WITH_DERIVATIVE = 6

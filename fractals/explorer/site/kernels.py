@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from fractals.backends.wasm import HAS_RELAXED, CallRecorder, Recording
+from fractals.backends.wasm import HAS_RELAXED, STACK, CallRecorder, Recording
 from fractals.errors import FractalsError, first_line
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
@@ -32,6 +32,7 @@ LIMIT = 3_141_593  # stands for the limit while a tile is recorded
 # With relaxed SIMD, and without
 FLAVORS = {"plain": False} | ({"fused": True} if HAS_RELAXED else {})
 TRANSFERS = "linear", "sqrt", "cbrt", "log", "atan"
+SAMPLES = 1, 2, 3  # a pixel, a side, whose programs differ; that of 3 paints any number
 
 
 def packed(facts: dict[str, Any], module: bytes) -> bytes:
@@ -107,8 +108,8 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     numbers = {}
 
     def add(name: str, make_body: Any, options: tuple[Any, ...], *arguments: Any) -> None:
-        program = recorder.program(make_body, "float64", options, loop=True)
-        program(*arguments)
+        run: Any = recorder.compile(make_body, *options)  # type: ignore[no-untyped-call]
+        run(*arguments)
         numbers[name] = recorder.calls[-1][0]
 
     real, single = np.zeros((1, 1)), np.zeros((1, 1), np.float32)
@@ -117,7 +118,7 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     zero = np.float64(0)
     inputs = ColoringInputs(np.int32(0), np.zeros(1), np.int32(0), zero, zero, zero)
     light, rgb = np.zeros((1, 1, 3), np.float32), np.zeros((1, 1, 3), np.uint8)
-    table, levels = np.zeros((1, 3), np.float32), np.zeros(1, np.uint8)
+    table, levels = np.zeros((3, 3), np.float32), np.zeros(1, np.uint8)
     values, place = real.copy(), single.copy()
     for name, (coloring, side) in colorings.items():
         made = validate({"color": {"coloring": coloring}}).color.coloring.make()
@@ -130,20 +131,23 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
                 name = " ".join(["place", transfer, "cyclic" * cyclic, "ranged" * ranged])
                 placed = PlaceOptions(transfer, cyclic, ranged)
                 add(name, shade.make_valued_body, (placed,), place, values, inputs)
-    share, one = np.float32(1), np.int32(1)
-    add("paint", shade.make_body, (), rgb, place, table, levels, one, share)
+    share = np.float32(1)
+    for n in SAMPLES:
+        add(f"paint {n}", shade.make_body, (), rgb, place, table, levels, np.int32(n), share)
     for mode in ("first", *(mode for mode in get_args(Blend) if mode != "auto")):
         add(f"blend {mode}", blend.make_layer_body, (mode,), light, place, table, share)
     decode = np.zeros(1, np.float32)
-    add("mean", blend.make_mean_body, (), rgb, light, decode, levels, one, share)
+    for n in SAMPLES:
+        add(f"mean {n}", blend.make_mean_body, (), rgb, light, decode, levels, np.int32(n), share)
     matrix, arms = np.zeros(4), np.zeros((2, 1))
     turned = real.copy(), real.copy(), real, real, real, real, matrix, arms
     add("turn", shade.make_turned_body, (False,), *turned)
     found = {}
     for flavor, relaxed in FLAVORS.items():
         recording = recorder.recording([], (), relaxed)
-        facts = {"programs": numbers, "stack": recording.stack}
-        found[flavor] = packed(facts, recording.module)
+        # The page has them work in the memory of those that iterate
+        assert recording.stack == STACK, "programs that color have no constants in memory"
+        found[flavor] = packed({"programs": numbers}, recording.module)
     return found
 
 

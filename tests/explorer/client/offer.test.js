@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { formOf, REPOSITORY } from "../../../fractals/explorer/client/offer.js";
+import { formOf, REPOSITORY, SITE, siteOf } from "../../../fractals/explorer/client/offer.js";
 
 const fields = (/** @type {string} */ address) => Object.fromEntries(new URL(address).searchParams);
 
@@ -23,4 +23,10 @@ test("a scene that is too long is left to be pasted", () => {
     title: "Picture: untitled",
     author: "",
   });
+});
+
+test("anybody sees what the explorer of the documentation draws", () => {
+  assert.equal(siteOf({ formula: "mandelbrot", develop: {}, relief: null }, "eJx"), `${SITE}#eJx`);
+  assert.equal(siteOf({ formula: "flame", transforms: [{ weight: 1 }] }, "eJx"), "");
+  assert.equal(siteOf({ formula: "mandelbulb", camera: { lens: 1 } }, "eJx"), "");
 });

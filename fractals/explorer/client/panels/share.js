@@ -1,6 +1,6 @@
 /** Share and export: a link, texts, and a picture file of any size. */
 import { html, useSignalEffect } from "../html.js";
-import { formOf } from "../offer.js";
+import { formOf, siteOf } from "../offer.js";
 import { kept, observe } from "../state.js";
 import {
   bytes,
@@ -43,12 +43,20 @@ export const Author = () =>
     html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel(/** @type {Context} */ { explorer, notify }) {
-  const own = observe({ told: /** @type {Partial<Received.LinkOf & {scene: WholeScene}>} */ ({}) });
+  const own = observe({
+    told: /** @type {Partial<Received.LinkOf & {scene: WholeScene, site: string}>} */ ({}),
+  });
+  const here = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname); // links of this page are for this machine
   const ask = () => {
     const { scene } = explorer; // the texts are shown as long as it is
     explorer.request({ t: "link" }).then(
       (told) => {
-        own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` };
+        own.told = {
+          ...told,
+          scene,
+          link: `${location.origin}${location.pathname}#${told.link}`,
+          site: here ? siteOf(scene, told.link) : "",
+        };
       },
       (/** @type {Error} */ error) => notify(error.message, "error"),
     );
@@ -85,6 +93,7 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
       <div class="line"><${Button} label=${say("copy_name", { name: name === "TOML" ? name : within(name) })} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`,
     )}
       <div class="stack"><h3>${say("elsewhere")}</h3><${Button} label=${say("copy_the_picture")} symbol="copy" kind="wide-button" title=${say("as_it_is_seen_to")} onClick=${copyPicture} />
+        ${told.site && html`<${Button} label=${say("copy_a_link_for_anybody")} symbol="copy" kind="wide-button" title=${say("opens_in_the_explorer_of")} onClick=${() => copyText(told.site ?? "", notify)} />`}
         ${told.others?.map(other)}
         ${
           told.toml &&

@@ -16,7 +16,9 @@
 const SIDE = 64, // samples of a tile's side
   AREA = SIDE * SIDE,
   MOST_PROGRAMS = 6, // that keep memory of their own
-  MOST_LAYERS = 16;
+  MOST_LAYERS = 16,
+  MOST_SIDE = 16, // samples a pixel, a side
+  MOST_KINDS = 3; // of programs, by samples a pixel, a side: the last one takes any number
 
 /** Whether the multiply-adds of relaxed SIMD are there, and rounded once.
  * A module: (func (param f64 f64 f64) (result f64), by f64x2.relaxed_madd). */
@@ -62,17 +64,16 @@ function imports(memory, stack) {
 /** The programs that iterate one formula's samples, with a memory of their own. */
 class Iteration {
   #point = "";
+  colors = /** @type {Colors|null} */ (null); // that color what it finds
 
   /** @param {ProgramFacts} facts @param {WebAssembly.Module} module */
   constructor(facts, module) {
     this.facts = facts;
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(facts.memory / 65536) });
+    this.memory = new WebAssembly.Memory({ initial: Math.ceil(facts.memory / 65536) });
     this.programs = /** @type {Record<string, Function>} */ (
-      new WebAssembly.Instance(module, imports(memory, facts.stack)).exports
+      new WebAssembly.Instance(module, imports(this.memory, facts.stack)).exports
     );
-    this.buffer = memory.buffer;
-    this.view = new DataView(this.buffer);
-    const bytes = new Uint8Array(this.buffer);
+    const bytes = new Uint8Array(this.memory.buffer);
     for (const [at, text] of facts.data)
       bytes.set(
         Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)),
@@ -82,13 +83,14 @@ class Iteration {
 
   /** Iterate a tile. @param {Job} job @param {number} i first column @param {number} j first row */
   run(job, i, j) {
-    const { places, calls, limitAt } = this.facts;
+    const { places, calls, limitAt } = this.facts,
+      { buffer } = this.memory;
     const put = (
       /** @type {number} */ at,
       /** @type {Float64Array} */ from,
       /** @type {number} */ first,
     ) => {
-      const to = new Float64Array(this.buffer, at, SIDE),
+      const to = new Float64Array(buffer, at, SIDE),
         part = from.subarray(first, first + SIDE);
       to.set(part);
       to.fill(part[part.length - 1], part.length);
@@ -99,37 +101,51 @@ class Iteration {
     put(places.rows + 8 * SIDE, job.rows[1], j);
     const point = job.point.join();
     if (point !== this.#point) {
-      new Float64Array(this.buffer, places.point, job.point.length).set(job.point);
+      new Float64Array(buffer, places.point, job.point.length).set(job.point);
       this.#point = point;
     }
-    for (const at of limitAt) this.view.setBigInt64(at, BigInt(job.limit), true);
+    const view = new DataView(buffer);
+    for (const at of limitAt) view.setBigInt64(at, BigInt(job.limit), true);
     for (const [program, cells] of calls) this.programs[program](0, 0, cells);
+  }
+
+  /** Return an array of the tile, until the memory grows. @param {string} name @returns {Numbers} */
+  read(name) {
+    const numbers = name === "count" ? Int32Array : Float64Array;
+    return new numbers(this.memory.buffer, this.facts.places[name], AREA);
   }
 }
 
-/** The programs that color, with their memory. */
+/** The programs that color what those of an iteration find, behind it in the same memory: they have no constants there. */
 class Colors {
   #end;
   #cells;
   #blocks = /** @type {Record<string, Block>} */ ({});
   #layers = /** @type {Job["layers"]|null} */ (null);
 
-  /** @param {Opened} opened @param {Uint8Array} encoding @param {Float32Array} decoding */
-  constructor({ facts, module }, encoding, decoding) {
+  /** @param {Opened} opened @param {Iteration} iteration @param {Uint8Array} encoding @param {Float32Array} decoding */
+  constructor({ facts, module }, iteration, encoding, decoding) {
+    const { places, planes, memory, stack } = iteration.facts;
     this.numbers = /** @type {Record<string, number>} */ (facts.programs);
-    this.memory = new WebAssembly.Memory({ initial: 80 });
+    this.memory = iteration.memory;
     this.programs = /** @type {Record<string, Function>} */ (
-      new WebAssembly.Instance(module, imports(this.memory, facts.stack)).exports
+      new WebAssembly.Instance(module, imports(this.memory, stack)).exports
     );
-    this.#end = Math.ceil(facts.stack / 16) * 16;
+    this.#end = Math.ceil(memory / 16) * 16;
     this.#cells = this.#room(1024);
-    for (const name of ["x", "y", "dx", "dy", "alongX", "alongY", "values"])
-      this.#make(name, [SIDE, SIDE], 8);
-    this.#make("count", [SIDE, SIDE], 4);
+    for (const [name, at] of Object.entries(places))
+      this.#blocks[name] = { at, shape: [SIDE, SIDE], bytes: 0 };
+    for (const name of ["alongX", "alongY", "values"]) this.#make(name, [SIDE, SIDE], 8);
+    this.#make("none", [1, 1], 8);
+    this.#blocks.statistics = planes
+      ? { ...this.#blocks.statistics, shape: [planes, SIDE, SIDE] }
+      : { ...this.#blocks.none, shape: [1, 1, 1] };
     this.#make("position", [SIDE, SIDE], 4);
     this.#make("colors", [SIDE, SIDE, 3], 4);
+    this.#blocks.channels = { ...this.#blocks.colors, shape: [SIDE, 3 * SIDE] };
+    for (const name of ["places", "parts", "above", "shares", "linear"])
+      this.#make(name, [4 * MOST_SIDE * SIDE], 4); // scratch for a row of pixels
     this.#make("rgb", [SIDE, SIDE, 3], 1);
-    this.#make("none", [1, 1], 8);
     this.#make("arms", [2, 1], 8);
     this.#make("matrix", [4], 8);
     this.#make("encoding", [encoding.length], 1);
@@ -180,57 +196,29 @@ class Colors {
     this.programs[number](0, 0, this.#cells);
   }
 
-  /** Copy a tile's numbers. @param {Iteration} iteration @param {Job} job */
-  take(iteration, job) {
-    const { places } = iteration.facts,
-      copy = (/** @type {string} */ name, /** @type {number} */ bytes) =>
-        new Uint8Array(this.memory.buffer).set(
-          new Uint8Array(iteration.buffer, places[name], bytes),
-          this.#blocks[name].at,
-        );
-    copy("count", 4 * AREA);
-    copy("x", 8 * AREA);
-    copy("y", 8 * AREA);
-    if (job.derivative) {
-      copy("dx", 8 * AREA);
-      copy("dy", 8 * AREA);
-    }
-    this.#make("statistics", [Math.max(1, job.planes), SIDE, SIDE], 8);
-    if (job.planes) copy("statistics", 8 * job.planes * AREA);
-    if (job.turn) {
-      new Float64Array(this.memory.buffer, this.#blocks.matrix.at, 4).set(job.turn);
-      this.#call("turn", "alongX", "alongY", "x", "y", "dx", "dy", "matrix", "arms");
-    }
+  /** Turn the derivative of a tile as the picture is turned. @param {Job} job */
+  turn({ turn }) {
+    if (!turn) return;
+    new Float64Array(this.memory.buffer, this.#blocks.matrix.at, 4).set(turn);
+    this.#call("turn", "alongX", "alongY", "x", "y", "dx", "dy", "matrix", "arms");
+  }
+
+  /** @param {Job} job @param {number} k */
+  #inputs(job, k) {
+    const { plane, constants, counted, range } = job.layers[k],
+      given = { at: this.#blocks[`constants${k}`].at, shape: [constants.length], bytes: 0 };
+    return [BigInt(plane), given, BigInt(job.limit), counted ? job.offset : 0, ...range];
   }
 
   /** Fill the values of a layer. @param {Job} job @param {number} k */
   values(job, k) {
-    const layer = job.layers[k],
-      zero = job.derivative ? (job.turn ? ["alongX", "alongY"] : ["dx", "dy"]) : ["none", "none"];
-    const constants = {
-      at: this.#blocks[`constants${k}`].at,
-      shape: [layer.constants.length],
-      bytes: 0,
-    };
-    const inputs = [
-      BigInt(layer.plane),
-      constants,
-      BigInt(job.limit),
-      layer.counted ? job.offset : 0,
-      layer.range[0],
-      layer.range[1],
-    ];
-    this.#call(
-      `value ${layer.value}`,
-      "values",
-      "count",
-      "x",
-      "y",
-      ...zero,
-      "statistics",
-      ...inputs,
-    );
-    return inputs;
+    const slope = !job.derivative
+        ? ["none", "none"]
+        : job.turn
+          ? ["alongX", "alongY"]
+          : ["dx", "dy"],
+      given = ["values", "count", "x", "y", ...slope, "statistics", ...this.#inputs(job, k)];
+    this.#call(`value ${job.layers[k].value}`, ...given);
   }
 
   /** Bring what the layers' programs read into memory. @param {Job["layers"]} layers */
@@ -241,10 +229,26 @@ class Colors {
     layers.forEach(({ constants, lookup }, k) => {
       this.#make(`constants${k}`, [constants.length], 8);
       this.#make(`lookup${k}`, [lookup.length / 3, 3], 4);
-      new Float64Array(this.memory.buffer, this.#blocks[`constants${k}`].at).set(constants);
-      new Float32Array(this.memory.buffer, this.#blocks[`lookup${k}`].at).set(lookup);
+      this.#make(`padded${k}`, [4 * (lookup.length / 3 + 1)], 4);
+      const { buffer } = this.memory,
+        padded = new Float32Array(buffer, this.#blocks[`padded${k}`].at, (4 * lookup.length) / 3);
+      new Float64Array(buffer, this.#blocks[`constants${k}`].at).set(constants);
+      new Float32Array(buffer, this.#blocks[`lookup${k}`].at).set(lookup);
+      for (let to = 0, from = 0; from < lookup.length; to += 4, from += 3) {
+        padded[to] = lookup[from];
+        padded[to + 1] = lookup[from + 1];
+        padded[to + 2] = lookup[from + 2];
+      }
     });
     this.#layers = layers;
+  }
+
+  /** Tell whether no sample of a tile has a color: none escaped. @param {Job} job */
+  #isBare({ layers, limit }) {
+    if (!layers.every(({ value }) => value.endsWith(" escaped"))) return false;
+    const counts = new Int32Array(this.memory.buffer, this.#blocks.count.at, AREA);
+    for (let k = 0; k < AREA; k++) if (counts[k] < limit) return false;
+    return true;
   }
 
   /** Return the pixels of a tile, and their number in a row. @param {Job} job */
@@ -252,16 +256,44 @@ class Colors {
     const { layers, n } = job,
       side = Math.floor(SIDE / n),
       share = 1 / n ** 2,
+      kind = Math.min(n, MOST_KINDS),
       several = layers.length > 1;
     this.#blocks.rgb.shape = [side, side, 3];
-    layers.forEach((layer, k) => {
-      const inputs = this.values(job, k);
-      this.#call(layer.place, "position", "values", ...inputs);
-      if (several)
-        this.#call(`blend ${layer.blend}`, "colors", "position", `lookup${k}`, layer.opacity);
+    const bare = this.#isBare(job);
+    if (bare) new Float32Array(this.memory.buffer, this.#blocks.position.at, AREA).fill(-1);
+    layers.forEach(({ place, blend, opacity }, k) => {
+      if (!bare) {
+        this.values(job, k);
+        this.#call(place, "position", "values", ...this.#inputs(job, k));
+      }
+      if (blend === "first" && several)
+        this.#call("blend first", "colors", "position", `lookup${k}`, opacity);
+      else if (several)
+        this.#call(
+          `blend ${blend}`,
+          "channels",
+          "position",
+          `padded${k}`,
+          opacity,
+          ...["places", "parts", "above", "shares"],
+        );
     });
-    if (several) this.#call("mean", "rgb", "colors", "decoding", "encoding", BigInt(n), share);
-    else this.#call("paint", "rgb", "position", "lookup0", "encoding", BigInt(n), share);
+    if (several)
+      this.#call(
+        `mean ${kind}`,
+        "rgb",
+        "channels",
+        "decoding",
+        "encoding",
+        BigInt(n),
+        share,
+        "linear",
+      );
+    else
+      this.#call(
+        `paint ${kind}`,
+        ...["rgb", "position", "padded0", "encoding", BigInt(n), share, "places", "parts"],
+      );
     return { side, rgb: new Uint8Array(this.memory.buffer, this.#blocks.rgb.at, 3 * side * side) };
   }
 
@@ -291,7 +323,6 @@ function tally(found, counts, w, h, limit) {
 export class Drawer {
   #files = new Map();
   #iterations = /** @type {Map<string, Iteration>} */ (new Map());
-  #colors = /** @type {Colors|null} */ (null);
 
   /** @param {(name: string) => Promise<Uint8Array<ArrayBuffer>>} load a file, decompressed
    * @param {Uint8Array} encoding @param {Float32Array} decoding of `Palettes` */
@@ -331,15 +362,11 @@ export class Drawer {
     return found;
   }
 
-  async #opened() {
-    this.#colors ??= new Colors(await this.#file("colors"), this.encoding, this.decoding);
-    return this.#colors;
-  }
-
   /** Draw a part of a picture. @param {Job} job
    * @returns {Promise<Found>} */
   async draw(job) {
-    const [iteration, colors] = await Promise.all([this.#iteration(job), this.#opened()]);
+    const [iteration, opened] = await Promise.all([this.#iteration(job), this.#file("colors")]),
+      colors = (iteration.colors ??= new Colors(opened, iteration, this.encoding, this.decoding));
     const { n, want, limit } = job,
       [across, down] = [job.columns[0].length, job.rows[0].length],
       [width, height] = [across / n, down / n],
@@ -357,21 +384,19 @@ export class Drawer {
     for (let j = 0; j < down; j += step) {
       for (let i = 0; i < across; i += step) {
         iteration.run(job, i, j);
-        const { places } = iteration.facts,
-          counts = new Int32Array(iteration.buffer, places.count, AREA),
-          [w, h] = [Math.min(step, across - i), Math.min(step, down - j)];
-        if (job.tally) tally(found, counts, w, h, limit);
+        const [w, h] = [Math.min(step, across - i), Math.min(step, down - j)];
+        if (job.tally)
+          tally(found, /** @type {Int32Array} */ (iteration.read("count")), w, h, limit);
         const rows = (/** @type {Numbers} */ to, /** @type {Numbers} */ from) => {
           for (let y = 0; y < h; y++)
             to.set(from.subarray(y * SIDE, y * SIDE + w), (j + y) * across + i);
         };
         if (want === "raw") {
-          rows(found.count, counts);
-          for (const name of /** @type {const} */ (["x", "y"]))
-            rows(found[name], new Float64Array(iteration.buffer, places[name], AREA));
+          for (const name of /** @type {const} */ (["count", "x", "y"]))
+            rows(found[name], iteration.read(name));
           continue;
         }
-        colors.take(iteration, job);
+        colors.turn(job);
         if (want === "values") {
           colors.values(job, 0);
           rows(found.values, colors.read("values"));

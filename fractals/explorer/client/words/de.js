@@ -153,6 +153,7 @@ export const texts = {
   coordinates: "Koordinaten",
   copied: "Kopiert.",
   copies_of_the_whole: "Kopien des Ganzen",
+  copy_a_link_for_anybody: "Einen Link für alle kopieren",
   copy_for: "Für {value} kopieren",
   copy_name: "{name} kopieren",
   copy_the_coordinates: "Koordinaten kopieren",
@@ -493,6 +494,8 @@ export const texts = {
   opening_the_explorer: "Der Explorer der Fraktale wird geöffnet",
   opens_a_form_on_github:
     "Öffnet ein Formular auf GitHub mit dieser Szene. Nichts wird gesendet, bevor Sie das Formular abschicken.",
+  opens_in_the_explorer_of:
+    "Er öffnet sich im Explorer der Dokumentation, der kein Programm braucht: Bilder von Fluchtzeiten mit eingebauten Formeln",
   options: "Optionen",
   options_of_the_coloring: "Optionen der Färbung",
   or: " oder ",

@@ -151,6 +151,7 @@ export const texts = {
   coordinates: "Coordinates",
   copied: "Copied.",
   copies_of_the_whole: "Copies of the whole",
+  copy_a_link_for_anybody: "Copy a link for anybody",
   copy_for: "Copy for {value}",
   copy_name: "Copy {name}",
   copy_the_coordinates: "Copy the coordinates",
@@ -481,6 +482,8 @@ export const texts = {
   opening_the_explorer: "Opening the explorer of fractals",
   opens_a_form_on_github:
     "Opens a form on GitHub with this scene. Nothing is sent before you send the form.",
+  opens_in_the_explorer_of:
+    "It opens in the explorer of the documentation, which needs no program: images of escape time by built-in formulas",
   options: "Options",
   options_of_the_coloring: "Options of the coloring",
   or: " or ",
