@@ -221,8 +221,8 @@ def quasi_fuchsian(second=0.45, third=0.2, radius=4.0):
         bound=radius,
         fourth=0.0,
         constants=(0.0, 0.0, 0.0),
-        factor=0.4,
-        short=2.5,
+        factor=0.55,
+        short=1 / 0.55,
         options=(
             *(number for middle, size in balls for number in (*middle, size * size)),
             *(number for cusp in (*cusps, cusp_of(balls)) for number in cusp),
