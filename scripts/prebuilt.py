@@ -4,6 +4,7 @@
     python scripts/prebuilt.py                       # all levels; some 150 s of a core for each
     python scripts/prebuilt.py here --only default,bonfire   # this processor's level, two pictures
     python scripts/prebuilt.py --verify              # pictures by the files, and by compiled code
+    python scripts/prebuilt.py --missing             # first pictures that lack a program
     python scripts/prebuilt.py aarch64 --verify --python 'qemu-aarch64 -L ROOT ROOT/usr/bin/python3'
 
 Small pictures are drawn of all scenes of the gallery, in each coloring, and by the commands of
@@ -39,13 +40,19 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 PAGE, DEFAULT, HERE = ".md", "default", "here"
 KEY = "="  # in the name of a first picture: a key and its value
-# Further first pictures; each coloring has one, too
+# Further first pictures; each coloring has one, too. `lantern` is what the command draws by default
 JULIA, NEWTON = "julia=-0.8,0.156", "formula=newton"
+DEEP = "distance", "slopes", "stripe_average", "triangle_average", "curvature_average", "orbit_trap"
 FIRST = (
     "precision=float32",
     NEWTON,
     f"{JULIA} coloring=distance",
     f"{JULIA} coloring=slopes",
+    *(f"{name} supersampling=1" for name in (DEFAULT, "lantern")),
+    *(f"{name} bits=16" for name in ("burning_ship", "lantern")),
+    *(f"{name} antialias=jittered" for name in (DEFAULT, "lantern", "heirloom")),
+    "bloom=0.5 bloom_radius=0.3",  # wide enough for a small picture
+    *(f"heirloom coloring={name}" for name in DEEP),
 )
 CONVERGING = "root", "speed"  # colorings of orbits that the default formula does not have
 Make = Callable[[str], bytes]  # machine code from LLVM's text, as `machine_code.made`
@@ -97,6 +104,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compile twice, and compare")
     parser.add_argument("--run-as", help="level of the code that runs, as on a lesser processor")
     parser.add_argument("--verify", action="store_true", help="write nothing: compare pictures")
+    parser.add_argument("--missing", action="store_true", help="list first pictures that compile")
     parser.add_argument("--python", help="with --verify: a Python that runs the level's code")
     parser.add_argument("--draw", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--digests", nargs="*", help=argparse.SUPPRESS)
@@ -111,6 +119,9 @@ def main() -> None:
     if given.digests is not None:
         print_digests(given.digests, levels)
         return
+    if given.missing:
+        print_missing(given.only.split(",") if given.only else scenes())
+        return
     if given.verify:
         verify(levels, given.only.split(",") if given.only else scenes(), given.python)
         return
@@ -121,7 +132,7 @@ def main() -> None:
             again = build(level, work[::-1], given.jobs + 1, given.run_as)
             if places := {place for place, _ in contents.items() ^ again.items()}:
                 sys.exit(f"{level}: compiled again, these differ: {', '.join(sorted(places))}")
-        data = shipped.packed(contents)
+        data = shipped.packed(contents, together=True)
         file = shipped.file_of(level)
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
@@ -129,7 +140,7 @@ def main() -> None:
 
 
 def all_work() -> list[str]:
-    """Return the scenes of the gallery, and the pages whose commands are run."""
+    """Return the names of all pictures, and the pages whose commands are run."""
     from test_docs_commands import EACH
 
     return [*scenes(), "README.md", *EACH]
@@ -143,7 +154,12 @@ def scenes() -> list[str]:
         f"{f'{NEWTON} ' if name in CONVERGING else ''}coloring={name}"
         for name in catalog.names("colorings")
     )
-    return [DEFAULT, *FIRST, *colorings, *catalog.names("gallery")]
+    formulas = (
+        f"formula={name}"
+        for kind in ("formulas", "attractors", "solids")
+        for name in catalog.names(kind)
+    )
+    return [DEFAULT, *FIRST, *colorings, *catalog.names("gallery"), *formulas]
 
 
 def picture_of(name: str) -> tuple[list[str], dict[str, Any]]:
@@ -151,14 +167,12 @@ def picture_of(name: str) -> tuple[list[str], dict[str, Any]]:
 
     Densities and offsets are fitted to keys that are given so, which takes a program, too.
     """
-    if name == DEFAULT:
-        return [], {}
-    if KEY not in name:
-        return [f"gallery:{name}"], {}
-    keys: dict[str, Any] = dict(part.split(KEY) for part in name.split())
+    parts = [part for part in name.split() if part != DEFAULT]
+    sources = [f"gallery:{part}" for part in parts if KEY not in part]
+    keys: dict[str, Any] = dict(part.split(KEY) for part in parts if KEY in part)
     if "julia" in keys:
         keys["julia"] = tuple(keys["julia"].split(","))
-    return [], keys
+    return sources, keys
 
 
 def build(level: str, work: list[str], jobs: int, run_as: str | None) -> dict[str, bytes]:
@@ -308,6 +322,42 @@ def print_digests(names: list[str], levels: list[str]) -> None:
         image = fractals.render(*sources, **keys, **how, device="cpu")
         found[name] = hashlib.sha256(image.pixels.tobytes()).hexdigest()
     print(json.dumps(found))
+
+
+def print_missing(names: list[str]) -> None:
+    """Print which first pictures need a program that the file of this processor lacks."""
+    import fractals
+    from fractals.backends import code_cache, shipped
+    from fractals.backends.cpu import programs, tile_loop
+    from fractals.errors import FractalsError
+
+    if reason := shipped.why_not():
+        sys.exit(f"first pictures are compiled: {reason}")
+    lacking: list[str] = []
+
+    class Refused(Exception):
+        pass
+
+    def refuse(_make, what, _kinds):
+        body, number, options, _ = what
+        lacking.append(f"{getattr(body, '__qualname__', body)} {number} {options}"[:200])
+        raise Refused
+
+    code_cache.folder = lambda: None
+    programs.compiled_apart = refuse
+    for name in names:
+        lacking.clear()
+        tile_loop.wanted.clear()  # as in a new process
+        sources, keys = picture_of(name)
+        try:
+            how = {"size": (96, 60), "on_message": lambda line: None}
+            fractals.render(*sources, **keys, **how, device="cpu")
+        except Refused:
+            pass
+        except FractalsError as error:
+            print(f"{name}: {error}")
+        if lacking:
+            print(f"{name}: {'; '.join(dict.fromkeys(lacking))}")
 
 
 def features_of(flags: str) -> set[str]:

@@ -13,6 +13,9 @@ capability. They serve all systems and all versions of Numba.
 
 A file is a mark, a line of JSON, and what files of the cache hold, one after the other. The line
 has the place of each: the name of its file -> where it begins behind the line, and its bytes.
+Programs of one kind are alike, so those of the CPU lie in *groups* that are compressed (LZMA). The
+place of such a program is that of its group, where it begins in the unpacked group, and its bytes.
+What was unpacked is kept in the user's cache, so that only first pictures unpack.
 """
 
 import functools
@@ -48,6 +51,7 @@ LEVELS = X86 | {ARM: frozenset[str]()}
 _WHOLE = "-prefer-256-bit"
 MARK = b"fractals machine code 1\n"
 FOLDER = Path(__file__).parents[1] / "machine_code"
+GROUP = 2**18  # bytes that are compressed together; to unpack them takes some 8 ms
 SWITCH = "FRACTALS_PREBUILT"  # "0": nothing that comes with the package is used
 
 
@@ -69,14 +73,42 @@ def file_of_kernels() -> Path:
     return FOLDER / "cuda.code"
 
 
-def packed(contents: Mapping[str, bytes]) -> bytes:
-    """Return the bytes of a file, from what files of the cache hold, by their `Store.place`."""
-    at, places = 0, {}
-    for place in sorted(contents):
-        places[place] = at, len(contents[place])
-        at += len(contents[place])
+def packed(contents: Mapping[str, bytes], together: bool = False) -> bytes:
+    """Return the bytes of a file, from what files of the cache hold, by their `Store.place`.
+
+    `together`: they are compressed, in groups.
+    """
+    at, places, parts = 0, dict[str, tuple[int, ...]](), list[bytes]()
+    for group in _groups(contents) if together else [[place] for place in sorted(contents)]:
+        part, begin = b"".join(contents[place] for place in group), 0
+        if together:
+            import lzma  # some Pythons are built without
+
+            part = lzma.compress(part, preset=9)
+        for place in group:
+            size = len(contents[place])
+            places[place] = (at, len(part), begin, size) if together else (at, size)
+            begin += size
+        parts.append(part)
+        at += len(part)
     line = json.dumps(places, separators=(",", ":")).encode()
-    return b"".join([MARK, line, b"\n", *(contents[place] for place in sorted(contents))])
+    return b"".join([MARK, line, b"\n", *parts])
+
+
+def _groups(contents: Mapping[str, bytes]) -> list[list[str]]:
+    """Return the places of programs in groups: of one kind, in the order of their sizes."""
+    groups: list[list[str]] = []
+    kind, room = "", 0
+    for own, size, place in sorted(
+        (place.partition("/")[0].rpartition("-")[0], len(content), place)
+        for place, content in contents.items()
+    ):
+        if own != kind or size > room:
+            groups.append([])
+            kind, room = own, GROUP
+        groups[-1].append(place)
+        room -= size
+    return groups
 
 
 class Shipped(NamedTuple):
@@ -86,7 +118,7 @@ class Shipped(NamedTuple):
     path: Path
     size: int  # of the file, in bytes
     start: int  # of the first program, in bytes from the file's beginning
-    places: dict[str, tuple[int, int]]
+    places: dict[str, tuple[int, ...]]
     names: frozenset[str]  # of programs, as `Store.name`
 
     def key(self, layout: Any) -> str:
@@ -104,9 +136,7 @@ class Shipped(NamedTuple):
         if place is None:
             return None
         try:
-            with open(self.path, "rb") as file:
-                file.seek(self.start + place[0])
-                content = file.read(place[1])
+            content = self._content(*place)
             if content != store.content(key, content[BEGINNING:]):
                 raise ValueError("it is damaged")
             return rebuild(content[BEGINNING:])
@@ -117,6 +147,25 @@ class Shipped(NamedTuple):
                 f"({kind}: {shown(error, 120)}): '{self.path}'"
             )
             return None
+
+    def _content(self, at: int, size: int, begin: int = 0, own: int = 0) -> bytes:
+        """Return what is at a place; `own`: bytes from `begin` on in an unpacked group."""
+        if own:
+            return _unpacked(self.path, self.start + at, size)[begin : begin + own]
+        return _read(self.path, self.start + at, size)
+
+
+def _read(path: Path, at: int, size: int) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(at)
+        return file.read(size)
+
+
+@functools.lru_cache(maxsize=2)  # a flame takes several programs of a group
+def _unpacked(path: Path, at: int, size: int) -> bytes:
+    import lzma
+
+    return lzma.decompress(_read(path, at, size))
 
 
 def why_not() -> str:

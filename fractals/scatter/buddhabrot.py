@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.kernels import on_cpu
 from fractals.kernels.escape import EscapeOptions, make_escape
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.kernels.orbit import make_orbit
@@ -283,6 +284,7 @@ def make_body(target, options, anti):
     return games.make_all(target, throw)
 
 
+@on_cpu("fractals.scatter.cpu_look:looking")
 def make_look_body(target, options, anti):
     """Return ``body(i0, j0, di, dj, out, orbits, asked, game, window, sums)``: the pilot of cells.
 

@@ -17,8 +17,6 @@ from fractals.backends.probe import Device, memory_size
 from fractals.color import palette as palettes
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import DifferenceError
-from fractals.kernels import escape
-from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.scatter import game as games
@@ -360,30 +358,24 @@ class Iterated:
 
     def __init__(self, player: Player) -> None:
         from fractals.backends.cpu.programs import program_of
+        from fractals.scatter.cpu_look import iterated
 
-        options = player.plan.kernel[1]
         self._backend, self._limit = player.backend, player.plan.limit
         self._place = program_of(PLACES, player.plan.precision, loop=True)
-        self._iterate = player.backend.compile(
-            escape.make_body, replace(options, explicit_positions=True)
-        )
+        self._iterate = iterated(player.backend, player.plan.kernel[1])
         self.packed = self._iterate.loop == "packs"
 
     def of(self, orbits: Any, game: games.Game, count: int) -> Any:
         """Return the `fractals.scatter.cpu_game.OrbitSamples` from ``game.first`` on."""
         from fractals.scatter.cpu_game import OrbitSamples
+        from fractals.scatter.cpu_look import counts_of
 
-        real, shape = self._backend.real, (1, count)
-        cells, places = np.empty(shape, np.int32), np.empty((2, count), real)
-        counts, none = np.empty(shape, np.int32), np.empty((1, 1), real)
+        cells, counts = np.empty((1, count), np.int32), np.empty(count, np.int32)
+        places = np.empty((2, count), self._backend.real)
         if count:
             self._place(cells, np.empty(count, np.int64), places, orbits, game)
-            points = np.empty((2, *shape), real)
-            tile = EscapeTile(counts, points[0], points[1], none, none, none[None])
-            grid = SampleGrid(places, np.zeros((2, 1), real))
-            point = np.append(orbits.point, real(0))  # the last number would end it early
-            self._iterate(tile, grid, point, np.int32(self._limit))
-        return OrbitSamples(orbits, cells[0], places, counts[0], np.argsort(counts[0]))
+            counts = counts_of(self._iterate, places, orbits.point, self._limit)
+        return OrbitSamples(orbits, cells[0], places, counts, np.argsort(counts))
 
 
 class KernelCounter:

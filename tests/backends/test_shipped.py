@@ -98,8 +98,8 @@ def installed(monkeypatch, tmp_path):
     cache_folder.take_messages()
 
 
-def ship(file, *makes):
-    """Write the file of a level, with some programs."""
+def ship(file, *makes, together=False):
+    """Write the file of a level, with some programs; `together`: as `shipped.packed` takes it."""
     contents = {}
     environment = shipped.environment_of("x86-64-v3")
     target = machine_code.target_text(*environment.values(), environment)
@@ -109,7 +109,7 @@ def ship(file, *makes):
         kinds = {"loop": False, "checked": False, "packed": False, "long": False}
         data = programs._compiled((make, "float64", (), LAYOUT), kinds)
         contents[store.place(key)] = store.content(key, data)
-    file.write_bytes(shipped.packed(contents))
+    file.write_bytes(shipped.packed(contents, together))
 
 
 def used(make=make_double):
@@ -131,13 +131,37 @@ def test_the_cache_of_the_user_comes_before_the_package_and_the_compiler_last(
 ):
     ship(installed, make_double)
     assert used() == (8, "shipped")
-    assert used() == (8, "shipped")  # nothing is copied into the cache
+    assert used() == (8, "cached")  # as it was unpacked
     assert used(make_half) == (2, "compiled")
     assert used(make_half) == (2, "cached")
     monkeypatch.setenv(shipped.SWITCH, "0")
-    assert used() == (8, "compiled")
+    assert used() == (8, "compiled")  # and not what was unpacked
     monkeypatch.delenv(shipped.SWITCH)
+    installed.unlink()
     assert used() == (8, "cached")
+
+
+def test_programs_that_were_packed_together_are_found(installed):
+    ship(installed, make_double, make_half, together=True)
+    places = [*shipped.shipped().places.values()]
+    assert len({tuple(place[:2]) for place in places}) == 2  # a group of each kind
+    assert used() == (8, "shipped")
+    assert used(make_half) == (2, "shipped")
+    assert used(make_half) == (2, "cached")
+
+
+def test_groups_have_programs_of_a_kind_and_are_not_larger_than_said():
+    """The bytes do not depend on the order in which programs were found."""
+    sizes = {f"cpu-{kind}-{k:012}/a.code": 60_000 * k for kind in "ab" for k in range(1, 5)}
+    contents = {place: os.urandom(size) for place, size in sizes.items()}
+    groups = shipped._groups(contents)
+    assert sorted(place for group in groups for place in group) == sorted(contents)
+    for group in groups:
+        assert len({place[:6] for place in group}) == 1
+        assert sum(map(sizes.get, group)) <= shipped.GROUP
+    assert len(groups) == 6
+    backwards = dict(reversed(contents.items()))
+    assert shipped.packed(contents, True) == shipped.packed(backwards, True)
 
 
 def test_where_no_cache_can_be_kept_the_package_is_used(installed, monkeypatch):
@@ -182,9 +206,10 @@ DAMAGES = {
 }
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_code_is_reported_and_not_run(damage, installed):
-    ship(installed, make_double)
+def test_damaged_code_is_reported_and_not_run(damage, together, installed):
+    ship(installed, make_double, together=together)
     installed.write_bytes(DAMAGES[damage](installed.read_bytes()))
     cache_folder.take_messages()
     assert used() == (8, "compiled")

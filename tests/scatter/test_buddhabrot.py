@@ -8,13 +8,14 @@ import pytest
 
 import fractals
 from fractals import catalog
+from fractals.backends import code_cache
 from fractals.backends.devices import choose, open_backend
 from fractals.backends.python import PythonBackend
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import OptionError, SceneError
 from fractals.rendering.options import RenderOptions
 from fractals.scatter import cells
-from fractals.scatter.buddhabrot import make_sobol, mirrors
+from fractals.scatter.buddhabrot import make_look_body, make_sobol, mirrors
 from fractals.scatter.play import Iterated, open_player
 
 STEPS = {
@@ -140,6 +141,37 @@ def test_every_device_gives_the_same_bits(options, monkeypatch):
 
         monkeypatch.setattr(Iterated, "__init__", init)
         assert np.array_equal(counted(scene)[0].sums, hits.sums)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cells": 256, "center": ("-0.75", "0.1"), "width": "0.5"},
+        {"cells": 64, "anti": True, "max_iterations": 300, "precision": "float32"},
+        pytest.param({"julia": ("-0.8", "0.2")}, marks=pytest.mark.slow),
+    ],
+)
+def test_the_pilot_finds_in_packs_what_a_plain_loop_finds(options, monkeypatch):
+    look, seen = cells.Cells._look, []
+
+    def kept(self, *given):
+        seen.append(look(self, *given))
+        return seen[-1]
+
+    monkeypatch.setattr(cells.Cells, "_look", kept)
+    scene = scene_of(**{"cells": 64, "max_iterations": 500, "quality": 0.01, **options})
+    counted(scene)
+    packs = seen.copy()
+    assert sum(int((each.facts[:, 0] > 0).sum()) for each in packs) > 100
+    seen.clear()
+    monkeypatch.setattr(make_look_body, "on_cpu", "")
+    code_cache.forget_programs()
+    counted(scene)
+    code_cache.forget_programs()
+    assert len(packs) == len(seen)
+    for ours, plain in zip(packs, seen, strict=True):
+        for part, other in zip(ours, plain, strict=True):
+            assert np.array_equal(part, other)
 
 
 def test_weights_make_up_for_the_samples_of_a_cell():

@@ -84,11 +84,20 @@ def _compiled(what: tuple[Any, ...], kinds: dict[str, bool]) -> bytes:
 
 
 def _shipped(store: code_cache.Store, layout: Layout) -> MachineCode | Uncompilable | None:
-    """Return machine code that came with the package, which a warm start does not look for."""
+    """Return machine code that came with the package, and is kept as it was unpacked."""
     from fractals.backends.shipped import shipped
 
     ours = shipped()
-    return ours.load(store, ours.key(layout), _stored) if ours else None
+    if ours is None:
+        return None
+    key = ours.key(layout)
+
+    def unpacked(data: bytes) -> MachineCode | Uncompilable:
+        found = _stored(data)
+        store.save(key, data)
+        return found
+
+    return store.load(key, _stored) or ours.load(store, key, unpacked)
 
 
 def _stored(data: bytes) -> MachineCode | Uncompilable:
