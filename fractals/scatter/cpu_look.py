@@ -47,7 +47,7 @@ def looking(backend: Any, options: escape.EscapeOptions, anti: bool) -> Run:
     place = program_of(ASKED, backend.number)
     follow = program_of(LOOK, backend.number, (options, anti), packed=True)
 
-    def run(out, orbits, asked, game, window, _sums):
+    def run(out: Any, orbits: Any, asked: Any, game: Any, window: Any, _sums: Any) -> None:
         own = asked[game.first : game.first + out.shape[0] * out.shape[1]]
         facts, places = out.reshape(-1, LOOKED)[: len(own)], np.empty((2, len(own)), backend.real)
         place(facts, places, orbits, own, game)
