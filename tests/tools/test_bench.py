@@ -160,7 +160,7 @@ def test_an_image_of_points_has_times_and_no_counts():
         assert times.stages["iterate"].median > 0
         assert (times.iterations_per_second, times.samples_per_second) == (0, 0)
     shown = bench_report.text(bench_report.make_report([found]))
-    assert "24x16, float32; medians of 1 runs" in shown
+    assert "24x16, float32; medians of 1 run" in shown
 
 
 def test_unknown_names_are_refused_with_a_hint():
@@ -216,8 +216,8 @@ def test_differences_are_found(monkeypatch, wrong):
     )
     assert isinstance(done.exception, DifferenceError)
     assert done.exception.exit_code == 5
-    counts, pixels = (0, 1) if wrong == "pixels" else (1, 0)
-    expected = f"a: simulator differs from cpu in {counts} counts and {pixels} pixels"
+    pixels, told = (1, "0 counts and 1 pixel") if wrong == "pixels" else (0, "1 count and 0 pixels")
+    expected = f"a: simulator differs from cpu in {told}"
     assert expected in str(done.exception)
     found = json.loads(done.stdout)["results"][0]["devices"][1]
     assert (found["equal"], found["differing_pixels"]) == (False, pixels)
