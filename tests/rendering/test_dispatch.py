@@ -435,6 +435,28 @@ def test_tasks_join_small_parts_and_are_split_at_the_end(dispatched):
     assert max(sizes) > 1
 
 
+def test_a_check_that_comes_last_is_awaited(dispatched, monkeypatch):
+    """A worker computes wrongly, and the one that repeats a part of it is slow."""
+    monkeypatch.setattr(dispatch, "CHECK", 1)
+    monkeypatch.setattr(dispatch, "LEAST_LATE", 0.2)
+
+    class Slow(FakePool):
+        def workers(self):
+            computed = [given for given in self.given if given[1] is worker.compute]
+            others = {k for given in computed if given[0] == "a" for k in given[2][1]}
+            for address, _, arguments, waiting in computed:
+                if others == set(range(6)) and not waiting.done():
+                    waiting.set_result([receipt(k, address) for k in arguments[1]])
+            return super().workers()
+
+        def compute(self, address, numbers, future):
+            if address == "a":
+                future.set_result([receipt(k, address, sums=(2,)) for k in numbers])
+
+    with pytest.raises(FractalsError, match="computed twice, with different results"):
+        dispatched(Slow("a", "b"), 6)
+
+
 def test_few_parts_go_to_all_workers(dispatched):
     class Slow(FakePool):
         def workers(self):

@@ -172,7 +172,8 @@ class Dispatch:
         self._troubles: dict[str, int] = defaultdict(int)  # of workers that should get ready
         self._inbox = Inbox()
         self._checks: deque[tuple[int, str]] = deque()  # parts to compute again, and by whom not
-        self._looked = self._seen = 0.0
+        self._unchecked: dict[int, str] = {}  # the same, until they are there twice
+        self._looked = self._seen = self._got = 0.0  # moments; the last: when a new part came
         self._told_alone = False
 
     def run(self, numbers: Iterable[int], progress: Progress | None = None) -> None:
@@ -194,7 +195,7 @@ class Dispatch:
                 progress(len(self.results.done) - before, total)
 
         try:
-            while len(self.results.done) < before + total:
+            while len(self.results.done) < before + total or self._awaits_checks():
                 self._look()
                 self._feed()
                 for task, result in self._inbox.take():
@@ -208,6 +209,12 @@ class Dispatch:
                         task.future.cancel()
                 known.tasks.clear()
             self._inbox.close()
+
+    def _awaits_checks(self) -> bool:
+        """Tell whether a part is still to be repeated: some seconds after the last, at most."""
+        ready = {a for a, known in self._workers.items() if known.state == "ready"}
+        others = any(ready - {worker} for worker in self._unchecked.values())
+        return others and monotonic() - self._got < LEAST_LATE
 
     def _look(self) -> None:
         """Find new workers, and take back the tasks of those that are gone."""
@@ -385,17 +392,21 @@ class Dispatch:
         if many and not known.checked:
             known.checked = True
             self._checks.append((receipts[0]["number"], task.worker))
+            self._unchecked[receipts[0]["number"]] = task.worker
         forecast = sum(self._plan.forecast(k) or 1.0 for k in task.numbers)
         pace = sum(receipt["seconds"] for receipt in receipts) / forecast
         known.pace, known.failed = (known.pace or pace) * 0.7 + pace * 0.3, 0
         damaged = ""
         for receipt in receipts:
             if self.results.is_new(receipt):
+                self._got = monotonic()
                 try:
                     self._receive(receipt)
                 except DamagedPartError as error:
                     del self.results.done[receipt["number"]]
                     damaged = str(error)
+            else:
+                self._unchecked.pop(receipt["number"], None)
         if damaged:
             self._distrust(known, task, damaged)
 
