@@ -51,30 +51,32 @@ TOML_TEXT = (
 
 def check_output(path: str | Path, overwrite: bool) -> None:
     """Raise a `FractalsError` where a file could not be written, before any work is done."""
-    path = Path(path)
+    path, name = Path(path), _quoted(path)
     if os.path.isdir(path):
-        raise FractalsError(f"'{shown(path, PATH_SHOWN)}' is a folder: name a file")
+        raise FractalsError(f"{name} is a folder: name a file")
     if os.path.lexists(path) and not overwrite:  # a link to nothing, too: its target is written
-        name = shown(path, PATH_SHOWN)
-        raise FractalsError(f"'{name}' exists already: name another file, or give overwrite=True")
+        raise FractalsError(f"{name} exists already: name another file, or give overwrite=True")
     check_folder(path)
     try:
         os.lstat(path)
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
-        name, reason = shown(path, PATH_SHOWN), getattr(error, "strerror", None) or error
-        raise FractalsError(f"'{name}' can't be written: {reason}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise FractalsError(f"{name} can't be written: {reason}") from None
 
 
 def check_folder(path: Path) -> None:
     """Raise a `FractalsError` where nothing can be written beside this path."""
     if not os.path.isdir(path.parent):
-        folder = shown(path.parent, PATH_SHOWN)
-        raise FractalsError(f"the folder '{folder}' does not exist: create it first")
+        raise FractalsError(f"the folder {_quoted(path.parent)} does not exist: create it first")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        folder = shown(path.parent, PATH_SHOWN)
-        raise FractalsError(f"the folder '{folder}' can't be written to")
+        raise FractalsError(f"the folder {_quoted(path.parent)} can't be written to")
+
+
+def _quoted(path: str | Path) -> str:
+    """Return a path as messages show it."""
+    return f"'{shown(path, PATH_SHOWN)}'"
 
 
 @contextlib.contextmanager
@@ -90,7 +92,7 @@ def _unwritable(path: str | Path, error: OSError) -> FractalsError:
     reason = error.strerror or str(error)
     if getattr(error, "winerror", None) in IN_USE:
         reason += "; Windows keeps files in use: end what uses it, or delete the raw numbers of it"
-    return FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}")
+    return FractalsError(f"{_quoted(path)} can't be written: {reason}")
 
 
 @contextlib.contextmanager
@@ -167,7 +169,7 @@ def published(name: str, target: Path) -> None:
         os.link(name, target)
     except FileExistsError:
         raise FractalsError(
-            f"'{shown(target, PATH_SHOWN)}' was written by another process in the meantime: "
+            f"{_quoted(target)} was written by another process in the meantime: "
             "name another file, or give overwrite=True"
         ) from None
     except OSError:  # a file system without hard links

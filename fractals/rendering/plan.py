@@ -500,9 +500,6 @@ def make_plan(
     being computed; or "nothing", where the view is only probed or measured. A view that is too deep
     for the number type is refused.
     """
-    if device not in LIMITS:
-        kinds = ", ".join(LIMITS)
-        raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
     scene = scene.unframed().in_samples()
     formula, layers = scene.make_formula(), make_layers(scene)
     width, center = place_of(scene, formula)
@@ -530,11 +527,8 @@ def make_plan(
     exponent, bits = 0, 0
     if deep:
         layers.check_deep()
-        reach = log2(max(map(abs, center)) + width)
-        exponent, bits = _orbit_numbers(scene, formula, finest, spacing, sample_bits, reach)
-        after = " after some steps" if first + SPARE_BITS[number] <= BITS[number] else ""
-        with_each = ": with an exponent for each sample" if exponent else ""
-        why = f"which {number} does not resolve{after}{with_each}"
+        exponent, bits = _orbit_numbers(scene, formula, center, width, finest, sample_bits)
+        why = _why_deep(number, first, exponent)
         if depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
             limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     check_range(scene, formula, number)
@@ -577,23 +571,30 @@ def make_plan(
 def _orbit_numbers(
     scene: Scene,
     formula: Formula,
+    center: tuple[Fraction, Fraction],
+    width: Fraction,
     finest: Fraction,
-    spacing: float,
     sample_bits: float,
-    reach: float,
 ) -> tuple[int, int]:
-    """Return exponent and bits of a deep view, as of `Plan`.
-
-    `spacing` and `reach` are log2 of the samples' distance and of the view's from 0.
-    """
+    """Return exponent and bits of a deep view, as of `Plan`."""
+    image = scene.image
+    spacing = log2(finest / (image.size[0] * image.supersampling))
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
     power = formula.degree if scene.julia else 1
     exponent = math.floor(log2(finest)) if power * spacing < EXTENDED else 0
     if not scene.julia:
         return exponent, GUARD_BITS + math.ceil(sample_bits)
+    reach = log2(max(map(abs, center)) + width)  # of the view, from 0
     along = max(sample_bits, power * (max(0.0, reach) - spacing))
     return exponent, GUARD_BITS + math.ceil(along)
+
+
+def _why_deep(number: str, first: float, exponent: int) -> str:
+    """Return why the method is perturbation; `first`: the bits that places need."""
+    after = " after some steps" if first + SPARE_BITS[number] <= BITS[number] else ""
+    with_each = ": with an exponent for each sample" if exponent else ""
+    return f"which {number} does not resolve{after}{with_each}"
 
 
 def _depth_of(scene: Scene, formula: Formula, finest: Fraction) -> float:

@@ -122,6 +122,22 @@ def compute_data(
     return without_overflows(escape_data(drawing, planes, plan.scene), plan.formula)
 
 
+def open_colored(
+    plan: Plan, backend: Backend, options: RenderOptions, stages: Stages | None = None
+) -> Drawing:
+    """Return a drawing of a plan.
+
+    Where the colors of each pixel depend on all samples, these are iterated first.
+    """
+    if not plan.layers.whole:
+        return open_drawing(plan, backend, options, stages=stages)
+    from fractals.rendering.recoloring import open_stored
+
+    stages = stages or Stages()
+    raw = compute_data(plan, backend, options, stages)
+    return open_stored(plan, backend, raw, options, stages=stages)
+
+
 def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
     """Return planes of the whole picture with what recoloring needs of them."""
     return EscapeData(

@@ -154,6 +154,8 @@ def expression_name(text: str) -> str:
 
 def _text_of_formula(given: str) -> dict[str, str]:
     """Return the table of a formula's name in other words, or of an expression."""
+    if given.endswith(".py"):
+        raise _file_of_formula(given)
     folded = given.strip().lower().replace("-", "_").replace(" ", "_")
     if NAME.fullmatch(folded) and any(catalog.has(kind, folded) for kind in catalog.FORMULAS):
         return {"name": folded}
@@ -164,20 +166,30 @@ def _text_of_formula(given: str) -> dict[str, str]:
 
 
 def _formula(given: Any) -> Any:
-    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith(".py")):
-        path = shown(repr(os.fspath(given)), 80)
-        raise ValueError(f"a Python file is loaded by formula=fractals.load_formula({path})")
-    if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
-        hint = "; give an expression such as 'z**3 + c', or fractals.load_formula('FILE.py')"
-        raise ValueError(
-            f"{shown(repr(given), 40)} is neither a name nor a table with a name"
-            + hint * callable(given)
-        )
     if isinstance(given, str):
         return {"name": given} if NAME.fullmatch(given) else _text_of_formula(given)
+    if not isinstance(given, Mapping | FormulaName | AnyFormula):
+        raise _no_formula(given)
     if isinstance(given, Mapping) and "name" not in given and isinstance(given.get("step"), str):
         return {"name": expression_name(given["step"]), **plain(given)}
     return plain(given)
+
+
+def _no_formula(given: Any) -> ValueError:
+    """Return the error of what is no formula."""
+    if isinstance(given, os.PathLike):
+        return _file_of_formula(os.fspath(given))
+    hint = "; give an expression such as 'z**3 + c', or fractals.load_formula('FILE.py')"
+    return ValueError(
+        f"{shown(repr(given), 40)} is neither a name nor a table with a name"
+        + hint * callable(given)
+    )
+
+
+def _file_of_formula(path: str) -> ValueError:
+    return ValueError(
+        f"a Python file is loaded by formula=fractals.load_formula({shown(repr(path), 80)})"
+    )
 
 
 class Iteration(Table):
@@ -432,12 +444,14 @@ class Scene(Table):
         Such a picture has no noise: a draft has one sample a pixel, and the best 4x4 at least. That
         of a relief is in its light. A scene of another family is returned as it is.
         """
-        word, samples = self.scatter.quality, self.image.supersampling
+        word = self.scatter.quality
         if word not in ("draft", "best") or self.relief.heights != "none":
             return self
-        if not isinstance(self.make_any_formula(), Formula):
-            return self
-        samples = 1 if word == "draft" else max(samples, FINEST)
+        return self._in_samples(word) if isinstance(self.make_any_formula(), Formula) else self
+
+    def _in_samples(self, word: str) -> "Scene":
+        """Return the scene with the samples of a draft, or of the best picture."""
+        samples = 1 if word == "draft" else max(self.image.supersampling, FINEST)
         image = self.image.model_copy(update={"supersampling": samples})
         scatter = self.scatter.model_copy(update={"quality": "good"})
         return self.model_copy(update={"image": image, "scatter": scatter})
@@ -608,22 +622,30 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
 
     `origins`: the files or the names that the table comes from, for the message.
     """
-    version = table.get("version", VERSION)
     try:
-        if isinstance(version, int) and version > VERSION:
-            raise SceneError(
-                f"a scene of version {shown(version, 40)}, and this program reads up to "
-                f"{VERSION}: take a newer fractals"
-            )
         if many := _overfull(table):
             raise SceneError(many)
         return Scene.checked(table)
-    except ValueError as error:
+    except (ValueError, FractalsError) as error:
+        raise _invalid(table, error, origins) from None
+
+
+def _invalid(
+    table: Mapping[str, Any], error: ValueError | FractalsError, origins: tuple[Any, ...]
+) -> SceneError:
+    """Return the error that lists the invalid values of a table."""
+    version = table.get("version", VERSION)
+    if isinstance(version, int) and version > VERSION:
+        lines = [
+            f"a scene of version {shown(version, 40)}, and this program reads up to {VERSION}: "
+            "take a newer fractals"
+        ]
+    elif isinstance(error, ValueError):
         lines = listed(explained(error, Scene))
-    except FractalsError as error:
+    else:
         lines = [str(error)]
     prefix = ", ".join(shown(name, 300) for name in origins) + ": " * bool(origins)
-    raise SceneError("\n".join(prefix + line for line in lines))
+    return SceneError("\n".join(prefix + line for line in lines))
 
 
 def _overfull(table: Mapping[str, Any]) -> str:
