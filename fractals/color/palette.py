@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -261,6 +261,9 @@ class Palette:
         return in_gamut(linear_from_oklab(mixed), gamut)
 
 
+KEYS = tuple(each.name for each in fields(Palette))
+
+
 def _wrong(key: str, expected: str, given: Any) -> InputError:
     return InputError(f"palette: {key} is {expected}, not '{shown(given, 40)}'")
 
@@ -321,11 +324,9 @@ def parse(table: dict[str, Any]) -> Palette:
 
     Raises `InputError` if stops are missing, too many, or not colors at rising positions.
     """
-    known = {"stops", "cyclic", "space", "blend", "title", "source", "licence"}
-    for key in table:
-        if key not in known:
-            hint = catalog.did_you_mean(key, known)
-            raise InputError(f"palette: unknown key '{key}'{hint}")
+    if unknown := [key for key in table if key not in KEYS]:
+        hint = catalog.did_you_mean(unknown[0], KEYS)
+        raise InputError(f"palette: unknown key '{unknown[0]}'{hint}")
     return Palette(**{"stops": (), **table})
 
 
