@@ -19,7 +19,6 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan
-from fractals.rendering.values import noted, values_of
 from fractals.scene.model import Scene
 
 
@@ -106,9 +105,13 @@ class EscapeData(EscapePlanes):
         >>> raw.values("period").tolist()[0]
         [2.0, 2.0, 2.0, 2.0]
         """
+        from fractals.rendering.values import values_of
+
         return values_of(self, coloring, unit)
 
     def _colored(self, coloring: Any) -> tuple[str, NDArray[Any], dict[str, Any]]:
+        from fractals.rendering.values import noted
+
         return noted(self, coloring)
 
 

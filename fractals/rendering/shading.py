@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from fractals.color import palette
 from fractals.kernels import shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions, ValueOptions
-from fractals.rendering.develop import Developer, light_table
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import Index
 from fractals.scene.geometry import ResolvedLayer
+
+if TYPE_CHECKING:
+    from fractals.rendering.develop import Developer
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
@@ -84,6 +86,8 @@ class Painter:
 
     def _to_light(self) -> NDArray[Any]:
         """Return the table of the light that a relief or a developer takes."""
+        from fractals.rendering.develop import Developer, light_table
+
         if self.scene.relief.heights != "none":
             return light_table(1.0)
         self.developer = Developer(self.backend, self.scene)

@@ -14,6 +14,7 @@ from fractals.kernels.coloring import Coloring
 from fractals.rendering.drawing import open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan
+from fractals.rendering.recoloring import open_stored, whole_values
 from fractals.scene.geometry import ResolvedLayer, make_layers, place_of
 from fractals.scene.model import Scene
 
@@ -39,8 +40,6 @@ def layer_values(
     plan: Plan, backend: Backend, options: RenderOptions, raw: EscapePlanes, layer: ResolvedLayer
 ) -> NDArray[np.floating[Any]]:
     """Return the values of a layer's coloring, before the transfer, of all samples."""
-    from fractals.rendering.recoloring import open_stored, whole_values
-
     drawing = open_stored(plan, backend, raw, options, first=lambda drawing: None)
     assert drawing.painter
     return whole_values(drawing, layer, drawing.painter.value_program(layer))
