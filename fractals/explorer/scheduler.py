@@ -25,8 +25,8 @@ from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
 from fractals.errors import DeviceLostError, FractalsError, OptionError, first_line
 from fractals.rendering.drawing import Drawing, Sink, run_until
-from fractals.rendering.plan import Tile
 from fractals.rendering.sampling import smaller
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first

@@ -31,19 +31,12 @@ from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import (
-    Keeps,
-    Plan,
-    Tile,
-    digits_note,
-    make_plan,
-    missing_digits,
-    noise_note,
-)
+from fractals.rendering.plan import Keeps, Plan, digits_note, make_plan, missing_digits, noise_note
 from fractals.rendering.preview import Canvas, Onlooker
 from fractals.rendering.probing import LIMIT_SIZE, Pairs
 from fractals.rendering.sampling import Index, Room
 from fractals.rendering.shading import Painter, Values
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import is_plain
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles

@@ -31,10 +31,11 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.iteration import Stop, Use, never, unused_array
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Keeps, Plan, Tile
+from fractals.rendering.plan import Keeps, Plan
 from fractals.rendering.probing import Pairs
 from fractals.rendering.sampling import Index, Room
 from fractals.rendering.shading import Fill
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
 from fractals.scene.model import Scene
 

@@ -44,9 +44,10 @@ from fractals.rendering.options import (
     reading,
     with_keywords,
 )
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.preview import Canvas, check_apart, watching
 from fractals.rendering.raw_numbers import EscapeData, open_colored
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import make_layers
 from fractals.scene.keywords import (
     PictureKeywords,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import DeviceMemoryError
-from fractals.rendering.plan import Tile
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import _power, matrix, turn_of
 from fractals.scene.numbers import log2
 from fractals.threads import add

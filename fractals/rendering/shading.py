@@ -15,8 +15,9 @@ from fractals.color import palette
 from fractals.kernels import shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions, ValueOptions
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import ResolvedLayer
 
 if TYPE_CHECKING:

@@ -33,12 +33,13 @@ from fractals.rendering.families import AtOnce, Family, Refined, Rendered, chose
 from fractals.rendering.families.escape import Escape
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
+from fractals.rendering.plan import BYTES_OF_GLOW, Plan, make_plan
 from fractals.rendering.preview import Onlooker
 from fractals.rendering.probing import Pairs
 from fractals.rendering.raw_numbers import EscapeData, open_colored
 from fractals.rendering.recoloring import open_recoloring
 from fractals.rendering.stores.compute_store import Computed
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 from fractals.scene.space import OF_SOLIDS, Camera, Relief
 from fractals.space import ground as grounds
