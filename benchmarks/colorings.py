@@ -32,7 +32,7 @@ from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 from fractals.tools import bench_report
 

@@ -64,7 +64,6 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.fit import fit_colors as fit_colors
     from fractals.rendering.moves import Suggestion as Suggestion
     from fractals.rendering.plan import Plan as Plan
-    from fractals.rendering.plan import Tile as Tile
     from fractals.rendering.plan import plan as plan
     from fractals.rendering.raw_numbers import EscapeData as EscapeData
     from fractals.rendering.render import compute as compute
@@ -75,6 +74,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.stores.compute_store import Computed as Computed
     from fractals.rendering.stores.compute_store import compute_to as compute_to
     from fractals.rendering.stores.sums import PictureSums as PictureSums
+    from fractals.rendering.tiles import Tile as Tile
     from fractals.scene.keywords import RenderKeywords as RenderKeywords
     from fractals.scene.model import Scene as Scene
     from fractals.scene.picture import View as View
@@ -116,11 +116,12 @@ _HOMES = {  # the module of each public name
         "search.find": "find_misiurewicz find_nucleus find_period",
         "rendering.fit": "fit_colors",
         "rendering.moves": "Suggestion",
-        "rendering.plan": "Plan Tile plan",
+        "rendering.plan": "Plan plan",
         "rendering.families": "Rendered",
         "rendering.stores.sums": "PictureSums",
         "rendering.raw_numbers": "EscapeData",
         "rendering.render": "compute recolor recolor_to render render_to",
+        "rendering.tiles": "Tile",
         "scene.keywords": "RenderKeywords",
         "scene.model": "Scene",
         "scene.picture": "View",

@@ -152,16 +152,20 @@ def _package(kind: str) -> str:
 def load(kind: str, name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula, coloring or format; see `unknown`."""
     if name not in _functions(kind):
-        if name in _rows(kind):
-            return _rows(kind)[name]
-        # of other packages, which take milliseconds to find
-        if name not in _installed(kind):
-            raise unknown(kind, name)
-        make: Callable[..., Any] = _installed(kind)[name].load()
-        return make
+        return _load_elsewhere(kind, name)
     module, _, function = _functions(kind)[name].partition(":")
     made: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return made
+
+
+def _load_elsewhere(kind: str, name: str) -> Callable[..., Any]:
+    """Return the ``make`` function in a table, or of another package, which takes milliseconds."""
+    if name in _rows(kind):
+        return _rows(kind)[name]
+    if name not in _installed(kind):
+        raise unknown(kind, name)
+    make: Callable[..., Any] = _installed(kind)[name].load()
+    return make
 
 
 @functools.cache

@@ -18,8 +18,8 @@ from fractals.errors import OptionError
 from fractals.io.load import load_scene
 from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile
 from fractals.rendering.render import render
+from fractals.rendering.tiles import Tile
 from fractals.threads import run_tiles
 from fractals.tools import bench
 

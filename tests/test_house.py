@@ -72,6 +72,7 @@ DOORS = {
         *("io.escape_data", "io.image"),
         *("rendering.families", "rendering.families.escape"),
     },
+    "scatter": {"rendering.families", "scene.model"},  # the tables of a scene, words of quality
     # The tables of a scene, and which keys of the camera are those of solids alone
     "space": {"io.load", "rendering.families", "scene.model"},
     "stores": {"rendering.families.escape", "rendering.render"},

@@ -7,18 +7,26 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fractals.backends import cpu, cuda, opencl, probe, python
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, DeviceLostError, OptionError, shown
 from fractals.threads import core_count
 
-LIMITS = {
-    "cpu": cpu.LIMITS,
-    "cuda": cuda.LIMITS,
-    "opencl": opencl.LIMITS,
-    "simulator": cuda.SIMULATED_LIMITS,
-    "python": python.LIMITS,
-}
+
+class _ByKind(dict[str, Limits]):
+    """The limits of each kind of device."""
+
+    def __missing__(self, kind: str) -> Limits:
+        raise OptionError(f"unknown kind of device '{kind}': choose one of {', '.join(self)}")
+
+
+LIMITS = _ByKind(
+    cpu=cpu.LIMITS,
+    cuda=cuda.LIMITS,
+    opencl=opencl.LIMITS,
+    simulator=cuda.SIMULATED_LIMITS,
+    python=python.LIMITS,
+)
 REQUESTS = (
     *("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "opencl", "opencl:N"),
     *("opencl:all", "simulator", "python"),

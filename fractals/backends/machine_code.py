@@ -251,50 +251,38 @@ _LETTERS = {float: "d", int: "q", bool: "?"} | {np.dtype(c).type: c for c in "?b
 _first_byte, _address = ctypes.c_char.from_buffer, ctypes.addressof
 
 
-def layout_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the layout of a tuple of arguments."""
+def lay_out(values: tuple[Any, ...], cells: list[Any]) -> tuple[Any, ...]:
+    """Append the cells of arguments to a list, and return the layout of the arguments."""
     layout: list[Any] = [type(values)]
     for value in values:
         kind = type(value)
         if kind is np.ndarray:
-            char = value.dtype.char
-            layout.append((_LONG.get(char, char), value.ndim, not value.flags.c_contiguous))
-        elif kind is Laid:
-            layout += layout_of(value.values)[1:]
-        elif kind is Entry:
-            layout.append("entry")
-        else:
-            layout.append(_LETTERS.get(kind) or layout_of(value))
-    return tuple(layout)
-
-
-def flatten(values: tuple[Any, ...], cells: list[Any], key: list[Any]) -> None:
-    """Append the cells of arguments to a list, and what tells their layout from others to `key`."""
-    for value in values:
-        kind = type(value)
-        if kind is np.ndarray:
-            shape = value.shape
+            gaps = False
             try:  # a fourth of the time of `value.ctypes.data`
                 cells.append(_address(_first_byte(value)))
             except (TypeError, ValueError):  # it has gaps or no elements, or is read-only
                 cells.append(value.ctypes.data)
-                if not value.flags.c_contiguous:
-                    shape += value.strides
-                    key.append("gaps")
-            cells += shape
-            key += value.dtype.char, len(shape)
+                gaps = not value.flags.c_contiguous
+            cells += value.shape + value.strides if gaps else value.shape
+            char = value.dtype.char
+            layout.append((_LONG.get(char, char), value.ndim, gaps))
         elif char := _LETTERS.get(kind):
             cells.append(float(value) if char in "efd" else int(value))
-            key.append(char)
+            layout.append(char)
         elif kind is Laid:
             cells += value.cells
-            key += value.key
+            layout += value.layout[1:]
         elif kind is Entry:
             cells.append(value.code.address)
-            key.append("entry")
+            layout.append("entry")
         else:
-            key += kind, len(value)
-            flatten(value, cells, key)
+            layout.append(lay_out(value, cells))
+    return tuple(layout)
+
+
+def layout_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the layout of a tuple of arguments."""
+    return lay_out(values, [])
 
 
 class Laid:
@@ -303,8 +291,7 @@ class Laid:
     def __init__(self, *values: Any) -> None:
         self.values = values  # keeps their memory
         self.cells: list[Any] = []
-        self.key: list[Any] = []
-        flatten(values, self.cells, self.key)
+        self.layout = lay_out(values, self.cells)
 
 
 class Program:
@@ -317,20 +304,18 @@ class Program:
     def __init__(self, load: Callable[[Layout], MachineCode], store: Any = None) -> None:
         self._load, self.store = load, store
         self._codes: dict[Layout, MachineCode] = {}
-        # By the keys of `flatten`: code, and what packs the cells
-        self._calls: dict[tuple[Any, ...], tuple[MachineCode, Callable[..., bytes]]] = {}
+        # Code, and what packs the cells
+        self._calls: dict[Layout, tuple[MachineCode, Callable[..., bytes]]] = {}
 
     def __call__(self, *arguments: Any) -> None:
         """Call the machine code for these arguments."""
         cells: list[Any] = []
-        parts: list[Any] = []
-        flatten(arguments, cells, parts)
-        key = tuple(parts)
-        found = self._calls.get(key)
+        layout = lay_out(arguments, cells)
+        found = self._calls.get(layout)
         if found is None:
             kinds = ["d" if type(cell) is float else "q" for cell in cells]
             pack = struct.Struct(f"={''.join(kinds)}").pack
-            found = self._calls[key] = self._code(layout_of(arguments)), pack
+            found = self._calls[layout] = self._code(layout), pack
         code, pack = found
         code(pack(*cells))
 

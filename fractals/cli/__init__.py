@@ -42,9 +42,7 @@ def run() -> "NoReturn":
         _begin_gpu(sys.argv[1:])
         main()
     except KeyboardInterrupt:  # while the lines above are imported
-        sys.stderr.write("fractals: interrupted\n")
-        sys.stderr.flush()
-        os._exit(130)
+        _interrupted()
     finally:
         gc.freeze()  # objects need not be freed one by one when the process ends
 
@@ -63,17 +61,22 @@ def _begin_gpu(words: list[str]) -> None:
 
 def main(arguments: list[str] | None = None) -> "NoReturn":
     """Run the command line; every error ends in one line and an exit code, never a traceback."""
-    interrupted = 130
     try:
         from fractals.cli.verbs import run_verb
 
         code = run_verb(arguments)
     except KeyboardInterrupt:  # outside of click: while modules are imported, say
-        if sys.stderr is not None:
-            sys.stderr.write("fractals: interrupted\n")
-        code = interrupted
+        _interrupted()
     if sys.stderr is not None:
         sys.stderr.flush()
-    if code == interrupted or code > 128:
+    if code > 128:
         os._exit(code)  # threads in a compiled loop stop with the process
     sys.exit(code)
+
+
+def _interrupted() -> "NoReturn":
+    """End the process after Ctrl-C."""
+    if sys.stderr is not None:
+        sys.stderr.write("fractals: interrupted\n")
+        sys.stderr.flush()
+    os._exit(130)

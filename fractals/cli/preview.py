@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fractals.cli.messages import Printed, ProgressLine, Verbosity, tell
+from fractals.cli.messages import Printed, ProgressLine, tell
 from fractals.errors import to_install
 from fractals.rendering.preview import Screen
 
@@ -61,11 +61,7 @@ NOTHING = Can("", VT340)
 
 
 def terminal_preview(progress: ProgressLine) -> Any:
-    """Return what shows previews on the terminal, or False where there is none to ask."""
-    streams = sys.stdin, sys.stdout, sys.stderr
-    terminal = all(each is not None and each.isatty() for each in streams)
-    if Verbosity.quiet or not terminal or os.environ.get("TERM", "dumb") == "dumb":
-        return False
+    """Return what shows previews on the terminal, or False where it can't be asked."""
     try:
         import termios  # noqa: F401 - Windows has none
     except ImportError:

@@ -193,7 +193,8 @@ def render_command(
     how = shared.drawing_request(options)
     cluster = shared.cluster_request(options)
     files = PictureFileOptions(overwrite=overwrite, keep=keep, cluster=cluster)
-    how["preview"] = preview or (False if no_preview or as_json else TERMINAL)
+    asks = not (no_preview or as_json) and _on_terminal()
+    how["preview"] = preview or (TERMINAL if asks else False)
     if scenes and output and output != "-" and is_folder(output):
         draw_each(scenes, output, options, how, files, dry_run, as_json)
         return
@@ -237,6 +238,13 @@ def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:
     own = {*ImageSettings.model_fields, *SIGNATURE}
     plain = given <= own and (defaults or {}).keys() <= {"image"}
     return (FIRST,) if plain else ()
+
+
+def _on_terminal() -> bool:
+    """Tell whether there is a terminal that may show previews."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    terminal = all(each is not None and each.isatty() for each in streams)
+    return terminal and not Verbosity.quiet and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def is_folder(output: str) -> bool:

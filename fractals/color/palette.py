@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,15 +208,12 @@ class Palette:
                 raise InputError(f"palette: {key} has at most {MAX_TEXT} characters")
             # A surrogate can't be written to a file.
             if not isinstance(text, str) or any("\ud800" <= c <= "\udfff" for c in text):
-                raise InputError(f"palette: {key} is text, not '{shown(text, 40)}'")
+                raise _wrong(key, "text", text)
         if not isinstance(self.cyclic, bool):
-            raise InputError(f"palette: cyclic is true or false, not '{shown(self.cyclic, 40)}'")
+            raise _wrong("cyclic", "true or false", self.cyclic)
         for key, allowed in (("space", SPACES), ("blend", BLENDS)):
-            if getattr(self, key) not in allowed:
-                names = ", ".join(allowed)
-                raise InputError(
-                    f"palette: {key} is one of {names}, not '{shown(getattr(self, key), 40)}'"
-                )
+            if (given := getattr(self, key)) not in allowed:
+                raise _wrong(key, f"one of {', '.join(allowed)}", given)
         object.__setattr__(self, "stops", parse_stops(self.stops, self.cyclic))
 
     def to_table(self) -> dict[str, Any]:
@@ -262,6 +259,13 @@ class Palette:
             mixed[:, 2] = _hues(at, places, colors)
             return in_gamut(linear_from_oklch(mixed, gamut), gamut)
         return in_gamut(linear_from_oklab(mixed), gamut)
+
+
+KEYS = tuple(each.name for each in fields(Palette))
+
+
+def _wrong(key: str, expected: str, given: Any) -> InputError:
+    return InputError(f"palette: {key} is {expected}, not '{shown(given, 40)}'")
 
 
 def _between(at: Floats, places: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
@@ -320,11 +324,9 @@ def parse(table: dict[str, Any]) -> Palette:
 
     Raises `InputError` if stops are missing, too many, or not colors at rising positions.
     """
-    known = {"stops", "cyclic", "space", "blend", "title", "source", "licence"}
-    for key in table:
-        if key not in known:
-            hint = catalog.did_you_mean(key, known)
-            raise InputError(f"palette: unknown key '{key}'{hint}")
+    if unknown := [key for key in table if key not in KEYS]:
+        hint = catalog.did_you_mean(unknown[0], KEYS)
+        raise InputError(f"palette: unknown key '{unknown[0]}'{hint}")
     return Palette(**{"stops": (), **table})
 
 

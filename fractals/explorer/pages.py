@@ -38,11 +38,13 @@ from fractals.rendering import families
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
 from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile, make_plan, tiles_within
+from fractals.rendering.plan import make_plan
 from fractals.rendering.render import draw_image
-from fractals.scene.model import FILTERS, Scene
+from fractals.rendering.tiles import Tile, tiles_within
+from fractals.scene.model import Scene
 from fractals.scene.paint import Blend
 from fractals.scene.picture import Develop
+from fractals.scene.scatter import FILTERS
 from fractals.tools import sheet
 from fractals.tools.schema import schema_of
 

@@ -28,7 +28,8 @@ from fractals.rendering.drawing import draw_tile, open_drawing, sampled
 from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.plan import make_plan
+from fractals.rendering.tiles import Tile
 from fractals.scene.credits import SAID
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant

@@ -24,9 +24,9 @@ from fractals.backends.base import Backend
 from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
 from fractals.errors import DeviceLostError, FractalsError, OptionError, first_line
-from fractals.rendering.drawing import Drawing, Sink, run
-from fractals.rendering.plan import Tile
+from fractals.rendering.drawing import Drawing, Sink, run_until
 from fractals.rendering.sampling import smaller
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
@@ -191,7 +191,7 @@ class Engine:
                     waiting.extendleft(reversed(rest))
                 batch.append(tile)
             begun, before = monotonic(), self.spent()
-            run(drawing, batch, sink, stop=work.stale)
+            run_until(drawing, batch, sink, work.stale)
             work.check()
             seconds = monotonic() - begun
             count = threads if seconds > STEP_SECONDS else 4 * threads

@@ -19,9 +19,10 @@ from fractals.rendering.drawing import Drawing, Sink, make_painter
 from fractals.rendering.families import Refined, Refinement, family_of
 from fractals.rendering.iteration import Direct, Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile, make_plan
+from fractals.rendering.plan import Plan, make_plan
 from fractals.rendering.probing import Pairs
 from fractals.rendering.shading import constants_of
+from fractals.rendering.tiles import Tile
 from fractals.scene.credits import SAID
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene

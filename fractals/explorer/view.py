@@ -46,11 +46,12 @@ from fractals.rendering.drawing import (
 from fractals.rendering.fit import CURVES, fit_values
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile, noise_note
+from fractals.rendering.plan import Plan, noise_note
 from fractals.rendering.probing import Pairs
 from fractals.rendering.raw_numbers import EscapeData, escape_data
-from fractals.rendering.recoloring import Recoloring
+from fractals.rendering.recoloring import Recoloring, open_stored
 from fractals.rendering.sampling import indices
+from fractals.rendering.tiles import Tile
 from fractals.scene.credits import SAID
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
@@ -527,7 +528,7 @@ class ClientView(MovedView):
             raw = yield from self._all_samples()
         if raw is None:
             return self._iterating(plan)
-        return open_drawing(plan, self.drawing.backend, self._options(), stored=raw)
+        return open_stored(plan, self.drawing.backend, raw, self._options())
 
     def _all_samples(self) -> Generator[float | None, None, EscapeData]:
         """Return the raw numbers of all samples of the scene's own supersampling."""

@@ -39,9 +39,10 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
+from fractals.rendering.plan import Plan, make_plan
 from fractals.rendering.probing import Pairs
 from fractals.rendering.shading import Painter
+from fractals.rendering.tiles import Tile, tiles_within
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, decimals, log2

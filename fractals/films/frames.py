@@ -19,12 +19,12 @@ from fractals.rendering.drawing import (
     draw_all,
     open_drawing,
     open_plan,
-    open_recoloring,
 )
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
-from fractals.rendering.raw_numbers import EscapeData, compute_data
+from fractals.rendering.raw_numbers import EscapeData, compute_data, open_colored
+from fractals.rendering.recoloring import open_recoloring
 from fractals.scene.model import Scene
 
 #
@@ -134,8 +134,7 @@ def drawn(scene: Scene, facts: FilmConstants, options: RenderOptions) -> Pixels:
     """Return the pixels of a scene, with the film's count offset."""
     quiet = options.replace(on_message=lambda line: None)  # the film has told it all
     plan, backend = open_plan(scene, quiet)
-    raw = compute_data(plan, backend, options) if plan.layers.whole else None
-    drawing = open_drawing(plan, backend, options, stored=raw)
+    drawing = open_colored(plan, backend, options)
     drawing.source.count_offset = facts.count_offset
     return draw_all(drawing)
 

@@ -37,8 +37,9 @@ from fractals.rendering.drawing import Drawing
 from fractals.rendering.families import Family, family_of
 from fractals.rendering.measured import call_seconds, is_measurable
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.plan import make_plan
 from fractals.rendering.render import measure
+from fractals.rendering.tiles import Tile
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene

@@ -28,8 +28,8 @@ from fractals.films.texel_files import HOST, TexelFiles, check_texels
 from fractals.kernels.strip import CHANNELS, SPARE
 from fractals.rendering.layered import LayeredPainter
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Fill, Painter
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import Layers, ResolvedLayer
 from fractals.scene.paint import Color
 from fractals.threads import run_tiles

@@ -53,28 +53,30 @@ def check_output(path: str | Path, overwrite: bool) -> None:
     """Raise a `FractalsError` where a file could not be written, before any work is done."""
     path = Path(path)
     if os.path.isdir(path):
-        raise FractalsError(f"'{shown(path, PATH_SHOWN)}' is a folder: name a file")
+        raise _refused(path, "is a folder: name a file")
     if os.path.lexists(path) and not overwrite:  # a link to nothing, too: its target is written
-        name = shown(path, PATH_SHOWN)
-        raise FractalsError(f"'{name}' exists already: name another file, or give overwrite=True")
+        raise _refused(path, "exists already: name another file, or give overwrite=True")
     check_folder(path)
     try:
         os.lstat(path)
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
-        name, reason = shown(path, PATH_SHOWN), getattr(error, "strerror", None) or error
-        raise FractalsError(f"'{name}' can't be written: {reason}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise _refused(path, f"can't be written: {reason}") from None
 
 
 def check_folder(path: Path) -> None:
     """Raise a `FractalsError` where nothing can be written beside this path."""
     if not os.path.isdir(path.parent):
-        folder = shown(path.parent, PATH_SHOWN)
-        raise FractalsError(f"the folder '{folder}' does not exist: create it first")
+        raise _refused(path.parent, "does not exist: create it first", "the folder ")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        folder = shown(path.parent, PATH_SHOWN)
-        raise FractalsError(f"the folder '{folder}' can't be written to")
+        raise _refused(path.parent, "can't be written to", "the folder ")
+
+
+def _refused(path: str | Path, why: str, what: str = "") -> FractalsError:
+    """Return the error about a path, which `what` may introduce."""
+    return FractalsError(f"{what}'{shown(path, PATH_SHOWN)}' {why}")
 
 
 @contextlib.contextmanager
@@ -90,7 +92,7 @@ def _unwritable(path: str | Path, error: OSError) -> FractalsError:
     reason = error.strerror or str(error)
     if getattr(error, "winerror", None) in IN_USE:
         reason += "; Windows keeps files in use: end what uses it, or delete the raw numbers of it"
-    return FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}")
+    return _refused(path, f"can't be written: {reason}")
 
 
 @contextlib.contextmanager
@@ -166,9 +168,10 @@ def published(name: str, target: Path) -> None:
     try:
         os.link(name, target)
     except FileExistsError:
-        raise FractalsError(
-            f"'{shown(target, PATH_SHOWN)}' was written by another process in the meantime: "
-            "name another file, or give overwrite=True"
+        raise _refused(
+            target,
+            "was written by another process in the meantime: name another file, or give "
+            "overwrite=True",
         ) from None
     except OSError:  # a file system without hard links
         if os.path.exists(target):

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.layered import LayeredPainter
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index, indices
+from fractals.rendering.tiles import Tile
 
 # Difference between neighbours above which a pixel gets all samples, in square roots of linear
 # light, about the scale of sRGB. A lower limit takes more samples.

@@ -10,8 +10,9 @@ import numpy as np
 
 from fractals.backends.base import Backend
 from fractals.io import png
-from fractals.rendering.plan import MAX_BANDS, Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.preview import Canvas
+from fractals.rendering.tiles import MAX_BANDS, Tile
 from fractals.threads import WAKE, Queue
 
 

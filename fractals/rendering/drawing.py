@@ -25,26 +25,19 @@ from fractals.backends.base import Backend, Prepare, Stages
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapePlanes, parts_of, planes_for
+from fractals.io.escape_data import parts_of, planes_for
 from fractals.io.facts import PictureFacts, Summary, Tally
 from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import (
-    Keeps,
-    Plan,
-    Tile,
-    digits_note,
-    make_plan,
-    missing_digits,
-    noise_note,
-)
+from fractals.rendering.plan import Keeps, Plan, digits_note, make_plan, missing_digits, noise_note
 from fractals.rendering.preview import Canvas, Onlooker
 from fractals.rendering.probing import LIMIT_SIZE, Pairs
 from fractals.rendering.sampling import Index, Room
-from fractals.rendering.shading import Fill, Painter, Values
-from fractals.scene.geometry import ResolvedLayer, is_plain
+from fractals.rendering.shading import Painter, Values
+from fractals.rendering.tiles import Tile
+from fractals.scene.geometry import is_plain
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
 
@@ -75,25 +68,17 @@ def make_source(
 
     With `known`, what another process has found, nothing is probed.
     """
-    source: SampleSource
-    before = 0.0
-    if known is None and _probes_by_other_method(plan):
-        looked = Stages()
-        if limit := _limit_by_small_picture(backend, plan, find_orbit):
-            plan = replace(plan, max_iterations=limit, settled=True)
-        before = looked.end("iterate")["iterate"]
+    if known is None and _probes_by_other_method(plan) and (small := _small_picture(plan)):
+        return _with_limit_of(small, backend, plan, find_orbit)
     if plan.deep:
         from fractals.rendering.perturb import Perturbation
 
-        source = Perturbation(backend, plan, find_orbit, known)
-    elif plan.doubled:
+        return Perturbation(backend, plan, find_orbit, known)
+    if plan.doubled:
         from fractals.rendering.doubled import Doubled
 
-        source = Doubled(backend, plan, known)
-    else:
-        source = Direct(backend, plan, known)
-    source.probing += before
-    return source
+        return Doubled(backend, plan, known)
+    return Direct(backend, plan, known)
 
 
 def _probes_by_other_method(plan: Plan) -> bool:
@@ -107,16 +92,25 @@ def _probes_by_other_method(plan: Plan) -> bool:
     return plan.probed and plan.depth < 1 and either
 
 
-def _limit_by_small_picture(
-    backend: Backend, plan: Plan, find_orbit: FindOrbit | None
-) -> int | None:
-    """Return the limit of a picture of the probe's size, if it has the other method."""
+def _small_picture(plan: Plan) -> Plan | None:
+    """Return the plan of a picture of the probe's size; None if it has the same method."""
     image = plan.scene.image.model_copy(update={"size": LIMIT_SIZE, "supersampling": 1})
     scene = plan.scene.model_copy(update={"image": image})
-    probed = make_plan(scene, plan.device, plan.interior_shortcuts, plan.threads)
-    if (probed.deep, probed.precision) == (plan.deep, plan.precision):
-        return None
-    return make_source(backend, probed, find_orbit).max_iterations
+    small = make_plan(scene, plan.device, plan.interior_shortcuts, plan.threads)
+    same = (small.deep, small.precision) == (plan.deep, plan.precision)
+    return None if same else small
+
+
+def _with_limit_of(
+    small: Plan, backend: Backend, plan: Plan, find_orbit: FindOrbit | None
+) -> SampleSource:
+    """Return what iterates a plan's samples with the limit that the small picture has."""
+    looked = Stages()
+    limit = make_source(backend, small, find_orbit).max_iterations
+    before = looked.end("iterate")["iterate"]
+    source = make_source(backend, replace(plan, max_iterations=limit, settled=True), find_orbit)
+    source.probing += before
+    return source
 
 
 Planes = Mapping[str, NDArray[Any]]
@@ -203,19 +197,6 @@ def open_plan(
     return plan, backend
 
 
-def open_recoloring(
-    scene: Scene,
-    raw: EscapePlanes,
-    options: RenderOptions,
-    keeps: Keeps = "pixels",
-    stages: Stages | None = None,
-) -> Drawing:
-    """Return a drawing that colors raw numbers; see `open_plan` and `open_drawing`."""
-    stages = stages or Stages()
-    plan, backend = open_plan(scene, options, keeps, iterates=False)
-    return open_drawing(plan, backend, options, stored=raw, stages=stages)
-
-
 def _plan_for(
     device: Any, scene: Scene, options: RenderOptions, keeps: Keeps, iterates: bool
 ) -> Plan:
@@ -227,7 +208,7 @@ def _plan_for(
     return replace(plan, keeps="raw", band=plan.size[1]) if whole else plan
 
 
-def _draw_one_sample(drawing: Drawing) -> None:
+def draw_one_sample(drawing: Drawing) -> None:
     """Begin to draw a pixel after one step."""
     tile = Tile(0, 0, 1, 1)
     raw = drawing.source.iterate(tile, 1)
@@ -240,48 +221,40 @@ def open_drawing(
     plan: Plan,
     backend: Backend,
     options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
-    stored: EscapePlanes | None = None,
     known: "ResumeData | None" = None,
-    first: Callable[[Drawing], Any] = _draw_one_sample,
+    first: Callable[[Drawing], Any] = draw_one_sample,
     stages: Stages | None = None,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
-    The drawing colors tiles if the plan says so, or if `stored` gives raw numbers to color in place
-    of iterating. With `known`, what another process has found, nothing is probed. Stored raw
-    numbers that do not fit the plan are refused, and so is a picture that takes too long. Programs
-    are compiled when they are first called: ``first(drawing)`` calls them. `stages`: those of the
-    call, if it has begun.
+    The drawing colors tiles if the plan says so. With `known`, what another process has found,
+    nothing is probed. A picture that takes too long is refused. Programs are compiled when they are
+    first called: ``first(drawing)`` calls them. `stages`: those of the call, if it has begun.
     """
     stages = stages or Stages()
-    source: SampleSource
-    values = None
-    if stored is not None:
-        from fractals.rendering.recoloring import Recoloring
-
-        source = Recoloring(backend, plan, stored)
-        values = partial(whole_values, Drawing(plan, backend, source, None, stages))
-    else:
-        with compilation_explained(plan):
-            source = make_source(backend, plan, partial(_find_orbit, plan, options), known)
-        if source.note:
-            options.on_message(source.note)
-        if plan.deep:
-            stages.lap("reference")
-    painter = None
-    if plan.colors or stored is not None:
-        painter = make_painter(backend, plan, plan.scene.image.dtype, values)
-    drawing = Drawing(plan, backend, source, painter, stages, room=Room(options.on_message))
     with compilation_explained(plan):
-        first(drawing)
-    stages.lap(source.stage)
-    if plan.deep and stored is None and not options.force:
+        source = make_source(backend, plan, partial(_find_orbit, plan, options), known)
+    if source.note:
+        options.on_message(source.note)
+    if plan.deep:
+        stages.lap("reference")
+    painter = make_painter(backend, plan, plan.scene.image.dtype) if plan.colors else None
+    drawing = Drawing(plan, backend, source, painter, stages, room=Room(options.on_message))
+    begin(drawing, options, first)
+    if plan.deep and not options.force:
         from fractals.rendering.measured import check_time
 
         check_time(plan, source)
+    return drawing
+
+
+def begin(drawing: Drawing, options: RenderOptions, first: Callable[[Drawing], Any]) -> None:
+    """Have ``first(drawing)`` call the programs, which compiles them; tell what was noted then."""
+    with compilation_explained(drawing.plan):
+        first(drawing)
+    drawing.stages.lap(drawing.source.stage)
     for line in take_messages():
         options.on_message(line)
-    return drawing
 
 
 def make_painter(
@@ -340,28 +313,6 @@ def _explain(plan: Plan, error: Exception) -> None:
         "constants as number(0.25, x), and use only fma, select, abs, min, max and arithmetic "
         "(CONTRIBUTING.md shows how)"
     ) from error
-
-
-def whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:
-    """Return a layer's values of all samples, for a coloring that ranks them."""
-    plan, backend, source = drawing.plan, drawing.backend, drawing.source
-    n = plan.supersampling
-    whole = np.empty((plan.size[1] * n, plan.size[0] * n), backend.real)
-
-    def look(tile: Tile, stop: Stop) -> dict[str, float]:
-        clock = backend.clock()
-        part = whole[tile.window(n)]
-        on_device = backend.empty(part.shape, backend.real)
-
-        def use(raw: EscapeTile, flags: Pairs) -> None:
-            fill(on_device, raw, source.max_iterations, source.count_offset)
-            backend.all_to_host([(on_device, part), *flags])
-
-        source.iterate_for(tile, use, stop)
-        return clock.end("color")
-
-    run(drawing, plan.tiles, Sink(partial(drawing.room.take, look)))
-    return whole
 
 
 def shade_tile(drawing: Drawing, tile: Tile, raw: EscapeTile) -> Any:
@@ -536,38 +487,45 @@ class Sink:
 
 
 def run(
-    drawing: Drawing,
-    tiles: Sequence[Tile],
-    sink: Sink,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
+    drawing: Drawing, tiles: Sequence[Tile], sink: Sink, progress: Progress | None = None
 ) -> None:
     """Have a sink take tiles in the backend's threads, and end stages of the drawing.
 
     The time that passes is divided in proportion to what the stages took in all threads. An error,
-    or Ctrl-C, ends the work of the other threads early. Where `stop` returns True, the tiles that
-    are left are skipped, and those under way end early; compiled loops, which do not ask it, are
-    not used then.
+    or Ctrl-C, ends the work of the other threads early.
     """
-    loops = () if stop else sink.loops(tiles)
     queue = Queue(len(tiles))
-    if loops:
+    if loops := sink.loops(tiles):
         spent = run_loops(queue, [partial(loop, queue) for loop in loops], progress)
     else:
 
-        def stopped() -> bool:
-            return queue.stopped or (stop is not None and stop())
-
-        def heard(done: int, whole: int) -> None:
-            if stopped():
-                queue.stop()
-            if progress:
-                progress(done, whole)
-
         def take(tile: Tile) -> Mapping[str, float]:
-            return {} if stopped() else sink.take(tile, stopped)
+            return sink.take(tile, lambda: queue.stopped)
 
-        spent = run_tiles(tiles, take, drawing.backend.threads, heard, queue)
+        spent = run_tiles(tiles, take, drawing.backend.threads, progress, queue)
+    drawing.stages.share(spent)
+    drawing.room.tell()
+
+
+def run_until(drawing: Drawing, tiles: Sequence[Tile], sink: Sink, stop: Stop) -> None:
+    """Have a sink take tiles as `run` does, until `stop` returns True.
+
+    The tiles that are left are then skipped, and those under way end early. Compiled loops, which
+    do not ask, are not used.
+    """
+    queue = Queue(len(tiles))
+
+    def stopped() -> bool:
+        return queue.stopped or stop()
+
+    def heard(_done: int, _whole: int) -> None:
+        if stopped():
+            queue.stop()
+
+    def take(tile: Tile) -> Mapping[str, float]:
+        return {} if stopped() else sink.take(tile, stopped)
+
+    spent = run_tiles(tiles, take, drawing.backend.threads, heard, queue)
     drawing.stages.share(spent)
     drawing.room.tell()
 

@@ -16,9 +16,10 @@ from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.probing import Begun, Floats, Pairs, ViewProbe
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
+from fractals.rendering.tiles import Tile
 
 if TYPE_CHECKING:
     from fractals.deep.reference import Reference

@@ -15,7 +15,7 @@ from fractals.color import palette
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
 from fractals.rendering.shading import (
     LayerPrograms,
@@ -25,6 +25,7 @@ from fractals.rendering.shading import (
     place_options,
     value_options,
 )
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import ResolvedLayer, is_plain, matrix
 
 if TYPE_CHECKING:

@@ -23,8 +23,9 @@ from fractals.errors import FractalsError, first_line
 from fractals.io.image import Image
 from fractals.rendering.number_types import BITS, DOUBLED, MIN_SPARE_BITS
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import DEEP, SHALLOW, Plan, Tile, make_plan
+from fractals.rendering.plan import DEEP, SHALLOW, Plan, make_plan
 from fractals.rendering.resume_data import ResumeData
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import home_width_of, limit_by_zoom, matrix
 from fractals.scene.model import Scene, validate
 

@@ -16,7 +16,8 @@ from fractals.errors import OptionError
 from fractals.rendering import forecast
 from fractals.rendering.iteration import SampleSource
 from fractals.rendering.number_types import doubled_cost
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
+from fractals.rendering.tiles import Tile
 from fractals.scene.numbers import scientific
 from fractals.threads import apart
 

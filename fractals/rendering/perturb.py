@@ -20,7 +20,7 @@ from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.errors import FractalsError, OptionError
-from fractals.kernels import bla, bla_tree, perturb
+from fractals.kernels import bla, bla_tree, perturb, perturb_statistics
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
     BLA_SIZE,
@@ -330,7 +330,7 @@ class Perturbation(GridMethod):
         if not self.statistics.planes:
             return run, run_probe, ()
         options = replace(options, statistics=self.statistics.compiled())
-        run = backend.compile(perturb.make_statistics_body, options)
+        run = backend.compile(perturb_statistics.make_statistics_body, options)
         c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
         point = [*map(float, c), 0.0, *self.statistics.constants()]
         return run, run_probe, (backend.to_device(np.array(point, backend.real)),)

@@ -1,13 +1,11 @@
 """Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +14,6 @@ from fractals.backends.devices import LIMITS
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.load import Source
-from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.families import family_of, unused
@@ -34,6 +31,7 @@ from fractals.rendering.number_types import (
 )
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.precision import OrbitBits, depth_of, needed_orbit_bits
+from fractals.rendering.tiles import MAX_BANDS, Tile, band_rows, make_tiles
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
@@ -41,102 +39,12 @@ from fractals.scene.model import Scene
 from fractals.scene.numbers import log2, missing_decimals, power_of_two, scientific
 from fractals.scene.picture import View
 
-# Tile, and how a picture is divided into tiles and bands.
-
-
-MIN_TILE = 2**14  # samples, on the CPU: a tile costs as much besides as 100 samples
-# Of samples, in a strip: in flatter strips counts differ more, and SIMD lanes wait for the longest.
-MIN_ROWS = 16
 BYTES_A_TILE = 200  # of a Tile object
-MAX_TILES = 2**20  # of a picture, because of the bytes of their list
-BYTES_A_GROUP, BYTES_A_MASK = (
-    16,
-    100,
-)  # of a sample: of colors and opacity, and while weights are computed
+# Of a sample: of colors and opacity, and while weights are computed
+BYTES_A_GROUP, BYTES_A_MASK = 16, 100
 BYTES_OF_GLOW = 48  # of a pixel, while the light of a whole picture glows
 BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
 BYTES_A_POINT = 100  # of a reference orbit and the tables that skip along it
-MAX_BANDS = 3  # in memory: one is drawn, one is compressed, one lets threads run ahead
-
-
-class Tile(NamedTuple):
-    """A rectangle of pixels; (x, y) is the top left one."""
-
-    x: int
-    y: int
-    width: int
-    height: int
-
-    def window(self, n: int = 1) -> tuple[slice, slice]:
-        """Return the tile's rows and columns in an array of n x n samples a pixel."""
-        rows = slice(self.y * n, (self.y + self.height) * n)
-        return rows, slice(self.x * n, (self.x + self.width) * n)
-
-    def within(self, other: "Tile", n: int = 1) -> tuple[slice, slice]:
-        """Return the tile's rows and columns in an array of another tile's samples."""
-        return self._replace(x=self.x - other.x, y=self.y - other.y).window(n)
-
-
-def make_tiles(
-    scene: Scene, device: str, max_iterations: int, threads: int = 1, deep: bool = False
-) -> tuple[Tile, ...]:
-    """Return tiles that cover each pixel once: strips, whose memory is contiguous.
-
-    On the CPU tiles are rectangles where strips would be flat, or where neighbouring samples share
-    work. Each thread gets many tiles, because tiles take different times, but none so small that
-    its overhead shows.
-
-    `device` is the kind of device; `deep` tells whether the method is perturbation.
-    """
-    width, height = scene.image.size
-    n = scene.image.supersampling
-    limits = LIMITS[device]
-    samples = min(
-        limits.samples_per_tile,
-        max(limits.min_samples_per_tile, limits.steps_per_tile // max_iterations),
-    )
-    if limits.shared_by_threads:
-        samples = min(samples, max(MIN_TILE, width * height * n**2 // (16 * threads)))
-    samples = max(samples, width * height * n**2 // MAX_TILES)
-    pixels = max(1, samples // n**2)
-    across, flat = width, samples < MIN_ROWS * width * n
-    if limits.rectangles and (flat or deep or scene.image.antialias != "grid"):
-        across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
-    down = max(1, min(height, pixels // across))
-    return tiles_within(width, range(0, height), across, down)
-
-
-def tiles_within(width: int, rows: range, across: int, down: int) -> tuple[Tile, ...]:
-    """Return tiles of at most `across` x `down` pixels that cover these rows."""
-    return tuple(
-        [
-            Tile(x, y, min(across, width - x), min(down, rows.stop - y))
-            for y in range(rows.start, rows.stop, down)
-            for x in range(0, width, across)
-        ]
-    )
-
-
-def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
-    """Return the rows of a band: whole strips of the PNG, and a tile for each thread or more."""
-    width, height = scene.image.size
-    strip = strip_rows(scene.image.size, scene.image.bits)
-    rows = max(tile.height, -(-threads * tile.width * tile.height // width))
-    return min(height, -(-rows // strip) * strip)
-
-
-def runs(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """Yield runs of successive numbers, at most `most` long.
-
-    >>> list(runs([0, 1, 2, 5, 6], 2))
-    [[0, 1], [2], [5, 6]]
-    """
-    begin = 0
-    for end, (last, following) in enumerate(pairwise([*numbers, -1]), 1):
-        if following != last + 1 or end - begin == most:
-            yield numbers[begin:end]
-            begin = end
-
 
 # log2 of the samples' distance, below which each difference has an exponent of its own: squares of
 # differences must stay above 2**-1074, the smallest float64, with bits to spare.
@@ -500,9 +408,6 @@ def make_plan(
     being computed; or "nothing", where the view is only probed or measured. A view that is too deep
     for the number type is refused.
     """
-    if device not in LIMITS:
-        kinds = ", ".join(LIMITS)
-        raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
     scene = scene.unframed().in_samples()
     formula, layers = scene.make_formula(), make_layers(scene)
     width, center = place_of(scene, formula)
@@ -530,11 +435,8 @@ def make_plan(
     exponent, bits = 0, 0
     if deep:
         layers.check_deep()
-        reach = log2(max(map(abs, center)) + width)
-        exponent, bits = _orbit_numbers(scene, formula, finest, spacing, sample_bits, reach)
-        after = " after some steps" if first + SPARE_BITS[number] <= BITS[number] else ""
-        with_each = ": with an exponent for each sample" if exponent else ""
-        why = f"which {number} does not resolve{after}{with_each}"
+        exponent, bits = _orbit_numbers(scene, formula, center, width, finest, sample_bits)
+        why = _why_deep(number, first, exponent)
         if depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
             limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     check_range(scene, formula, number)
@@ -577,23 +479,30 @@ def make_plan(
 def _orbit_numbers(
     scene: Scene,
     formula: Formula,
+    center: tuple[Fraction, Fraction],
+    width: Fraction,
     finest: Fraction,
-    spacing: float,
     sample_bits: float,
-    reach: float,
 ) -> tuple[int, int]:
-    """Return exponent and bits of a deep view, as of `Plan`.
-
-    `spacing` and `reach` are log2 of the samples' distance and of the view's from 0.
-    """
+    """Return exponent and bits of a deep view, as of `Plan`."""
+    image = scene.image
+    spacing = log2(finest / (image.size[0] * image.supersampling))
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
     power = formula.degree if scene.julia else 1
     exponent = math.floor(log2(finest)) if power * spacing < EXTENDED else 0
     if not scene.julia:
         return exponent, GUARD_BITS + math.ceil(sample_bits)
+    reach = log2(max(map(abs, center)) + width)  # of the view, from 0
     along = max(sample_bits, power * (max(0.0, reach) - spacing))
     return exponent, GUARD_BITS + math.ceil(along)
+
+
+def _why_deep(number: str, first: float, exponent: int) -> str:
+    """Return why the method is perturbation; `first`: the bits that places need."""
+    after = " after some steps" if first + SPARE_BITS[number] <= BITS[number] else ""
+    with_each = ": with an exponent for each sample" if exponent else ""
+    return f"which {number} does not resolve{after}{with_each}"
 
 
 def _depth_of(scene: Scene, formula: Formula, finest: Fraction) -> float:

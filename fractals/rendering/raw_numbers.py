@@ -19,7 +19,6 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan
-from fractals.rendering.values import noted, values_of
 from fractals.scene.model import Scene
 
 
@@ -106,9 +105,13 @@ class EscapeData(EscapePlanes):
         >>> raw.values("period").tolist()[0]
         [2.0, 2.0, 2.0, 2.0]
         """
+        from fractals.rendering.values import values_of
+
         return values_of(self, coloring, unit)
 
     def _colored(self, coloring: Any) -> tuple[str, NDArray[Any], dict[str, Any]]:
+        from fractals.rendering.values import noted
+
         return noted(self, coloring)
 
 
@@ -120,6 +123,22 @@ def compute_data(
     planes = empty_planes(drawing)
     run(drawing, plan.tiles, plane_sink(drawing, planes), options.on_progress)
     return without_overflows(escape_data(drawing, planes, plan.scene), plan.formula)
+
+
+def open_colored(
+    plan: Plan, backend: Backend, options: RenderOptions, stages: Stages | None = None
+) -> Drawing:
+    """Return a drawing of a plan.
+
+    Where the colors of each pixel depend on all samples, these are iterated first.
+    """
+    if not plan.layers.whole:
+        return open_drawing(plan, backend, options, stages=stages)
+    from fractals.rendering.recoloring import open_stored
+
+    stages = stages or Stages()
+    raw = compute_data(plan, backend, options, stages)
+    return open_stored(plan, backend, raw, options, stages=stages)
 
 
 def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:

@@ -1,12 +1,13 @@
 """Recoloring: a source of tiles that reads existing escape data, in place of iterating."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Work
+from fractals.backends.base import Backend, Stages, Work
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.escape_data import (
@@ -19,12 +20,82 @@ from fractals.io.escape_data import (
 )
 from fractals.kernels.layout import EscapeTile
 from fractals.kernels.orbit import INSIDE_TOO
+from fractals.rendering.drawing import (
+    Drawing,
+    Sink,
+    begin,
+    draw_one_sample,
+    make_painter,
+    open_plan,
+    run,
+)
 from fractals.rendering.iteration import Stop, Use, never, unused_array
-from fractals.rendering.plan import Plan, Tile
-from fractals.rendering.sampling import Index
-from fractals.scene.geometry import Layers, kept_as
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Keeps, Plan
+from fractals.rendering.probing import Pairs
+from fractals.rendering.sampling import Index, Room
+from fractals.rendering.shading import Fill
+from fractals.rendering.tiles import Tile
+from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
+from fractals.scene.model import Scene
 
 BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are sorted
+
+
+def open_recoloring(
+    scene: Scene,
+    raw: EscapePlanes,
+    options: RenderOptions,
+    keeps: Keeps = "pixels",
+    stages: Stages | None = None,
+) -> Drawing:
+    """Return a drawing of a scene that colors raw numbers; see `open_plan` for `keeps`."""
+    stages = stages or Stages()
+    plan, backend = open_plan(scene, options, keeps, iterates=False)
+    return open_stored(plan, backend, raw, options, stages=stages)
+
+
+def open_stored(
+    plan: Plan,
+    backend: Backend,
+    raw: EscapePlanes,
+    options: RenderOptions,
+    first: Callable[[Drawing], Any] = draw_one_sample,
+    stages: Stages | None = None,
+) -> Drawing:
+    """Return a drawing that colors raw numbers; see `fractals.rendering.drawing.open_drawing`.
+
+    Raw numbers that do not fit the plan are refused.
+    """
+    stages = stages or Stages()
+    source = Recoloring(backend, plan, raw)
+    values = partial(whole_values, Drawing(plan, backend, source, None, stages))
+    painter = make_painter(backend, plan, plan.scene.image.dtype, values)
+    drawing = Drawing(plan, backend, source, painter, stages, room=Room(options.on_message))
+    begin(drawing, options, first)
+    return drawing
+
+
+def whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:
+    """Return a layer's values of all samples, for a coloring that ranks them."""
+    plan, backend, source = drawing.plan, drawing.backend, drawing.source
+    n = plan.supersampling
+    whole = np.empty((plan.size[1] * n, plan.size[0] * n), backend.real)
+
+    def look(tile: Tile, stop: Stop) -> dict[str, float]:
+        clock = backend.clock()
+        part = whole[tile.window(n)]
+        on_device = backend.empty(part.shape, backend.real)
+
+        def use(raw: EscapeTile, flags: Pairs) -> None:
+            fill(on_device, raw, source.max_iterations, source.count_offset)
+            backend.all_to_host([(on_device, part), *flags])
+
+        source.iterate_for(tile, use, stop)
+        return clock.end("color")
+
+    run(drawing, plan.tiles, Sink(partial(drawing.room.take, look)))
+    return whole
 
 
 class Recoloring:

@@ -44,9 +44,10 @@ from fractals.rendering.options import (
     reading,
     with_keywords,
 )
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.preview import Canvas, check_apart, watching
-from fractals.rendering.raw_numbers import EscapeData, compute_data
+from fractals.rendering.raw_numbers import EscapeData, open_colored
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import make_layers
 from fractals.scene.keywords import (
     PictureKeywords,
@@ -121,13 +122,8 @@ def read_fitted_request(
 def draw_image(
     plan: Plan, backend: Backend, options: RenderOptions, stages: Stages | None = None
 ) -> Image:
-    """Draw the picture of a plan; see `open_plan` and `open_drawing`."""
-    raw = None
-    if plan.layers.whole:
-        # The colors of each pixel depend on all samples: iterate all of them, then color.
-        stages = stages or Stages()
-        raw = compute_data(plan, backend, options, stages)
-    return finish(open_drawing(plan, backend, options, raw, stages=stages), options)
+    """Draw the picture of a plan; see `open_plan` and `open_colored`."""
+    return finish(open_colored(plan, backend, options, stages), options)
 
 
 def finish(drawing: Drawing, options: RenderOptions) -> Image:
@@ -338,24 +334,36 @@ def draw_scene_to(
     file_options: PictureFileOptions,
 ) -> Rendered:
     """Draw a scene of any family into a file, as `render_to` does."""
+    family, cluster, overwrite = family_of(scene), file_options.cluster, file_options.overwrite
+    seen = options.preview is not False or file_options.keep  # while it is drawn
+    if seen or cluster is not None:
+        _check_beside(path, scene, options, file_options)
+    if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":
+        tell_of_page(scene, options)
+    if not seen:
+        return family.render_to(path, scene, options, overwrite, cluster)
+    with watching(scene, options, file_options.keep) as watched:
+        return family.render_to(path, scene, watched, overwrite, cluster)
+
+
+def _check_beside(
+    path: str | Path | BinaryIO,
+    scene: Scene,
+    options: PictureOptions,
+    file_options: PictureFileOptions,
+) -> None:
+    """Check the files of previews, of raw numbers that are kept and of a cluster."""
     cluster, overwrite = file_options.cluster, file_options.overwrite
-    family = family_of(scene)
     if all(isinstance(each, str | Path) for each in (path, options.preview)):
         check_apart(path, options.preview)
     if file_options.keep:
         from fractals.rendering.stores.keeping import check_kept
 
-        check_kept(path, family, cluster, overwrite)
+        check_kept(path, family_of(scene), cluster, overwrite)
     if cluster is not None and isinstance(path, str | Path) and not overwrite:
         from fractals.rendering.cluster.job import remove_rest
 
         remove_rest(Path(path), scene)
-    if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":
-        tell_of_page(scene, options)
-    if options.preview is False and not file_options.keep:  # nothing looks at the picture
-        return family.render_to(path, scene, options, overwrite, cluster)
-    with watching(scene, options, file_options.keep) as watched:
-        return family.render_to(path, scene, watched, overwrite, cluster)
 
 
 @with_keywords(RecolorFileKeywords, ReplaceOptions, RenderOptions)

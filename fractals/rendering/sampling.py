@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import DeviceMemoryError
-from fractals.rendering.plan import Tile
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import _power, matrix, turn_of
 from fractals.scene.numbers import log2
 from fractals.threads import add
@@ -54,12 +54,9 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
         half /= scale
         x, y = zero, zero
     a, b, c, d = matrix(view)
-    if not b and not c:
-        columns = [_rounded(x, a * half, across), np.zeros(across)]
-        rows = [np.zeros(down), _rounded(y, -d * half, down)]
-    else:
-        columns = [_rounded(x, a * half, across), _rounded(y, c * half, across)]
-        rows = [_rounded(zero, -b * half, down), _rounded(zero, -d * half, down)]
+    turned = bool(b or c)  # otherwise a column has one x, and a row one y
+    columns = _rounded(x, a * half, across), _rounded(y if turned else zero, c * half, across)
+    rows = _rounded(zero, -b * half, down), _rounded(zero if turned else y, -d * half, down)
     return np.stack(columns), np.stack(rows)
 
 

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,13 @@ from fractals.color import palette
 from fractals.kernels import shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions, ValueOptions
-from fractals.rendering.develop import Developer, light_table
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import ResolvedLayer
+
+if TYPE_CHECKING:
+    from fractals.rendering.develop import Developer
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
@@ -75,15 +78,21 @@ class Painter:
         self.backend, self.scene, self.plan, self.layers = backend, plan.scene, plan, plan.layers
         self.dtype = dtype
         self.developer: Developer | None = None
-        if encode is None and plan.scene.relief.heights != "none":
-            encode, self.dtype = light_table(1.0), np.dtype(np.float32)
-        elif encode is None and plan.scene.is_developed:
-            self.developer = Developer(backend, plan.scene)
-            encode, self.dtype = self.developer.encoding(), np.dtype(np.float32)
+        if encode is None and (plan.scene.relief.heights != "none" or plan.scene.is_developed):
+            encode, self.dtype = self._to_light(), np.dtype(np.float32)
         table = palette.encoding(plan.scene.image.bits) if encode is None else encode
         shared = encode is None or encode is palette.encoding()
         self._encode = backend.to_device(table, kept=shared)
         self._painted = self._compile()
+
+    def _to_light(self) -> NDArray[Any]:
+        """Return the table of the light that a relief or a developer takes."""
+        from fractals.rendering.develop import Developer, light_table
+
+        if self.scene.relief.heights != "none":
+            return light_table(1.0)
+        self.developer = Developer(self.backend, self.scene)
+        return self.developer.encoding()
 
     def _compile(self) -> list[LayerPrograms]:
         """Return the programs of all layers, and their inputs on the device."""

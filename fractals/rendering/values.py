@@ -11,9 +11,10 @@ from fractals.errors import OptionError, shown
 from fractals.io.escape_data import EscapePlanes
 from fractals.io.raw_data import WIDTHS, resolves
 from fractals.kernels.coloring import Coloring
-from fractals.rendering.drawing import open_drawing, open_plan, whole_values
+from fractals.rendering.drawing import open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan
+from fractals.rendering.recoloring import open_stored, whole_values
 from fractals.scene.geometry import ResolvedLayer, make_layers, place_of
 from fractals.scene.model import Scene
 
@@ -39,7 +40,7 @@ def layer_values(
     plan: Plan, backend: Backend, options: RenderOptions, raw: EscapePlanes, layer: ResolvedLayer
 ) -> NDArray[np.floating[Any]]:
     """Return the values of a layer's coloring, before the transfer, of all samples."""
-    drawing = open_drawing(plan, backend, options, stored=raw, first=lambda drawing: None)
+    drawing = open_stored(plan, backend, raw, options, first=lambda drawing: None)
     assert drawing.painter
     return whole_values(drawing, layer, drawing.painter.value_program(layer))
 

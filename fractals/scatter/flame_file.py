@@ -25,7 +25,7 @@ from fractals.scatter.flame_names import Read, value_of
 from fractals.scatter.formulas import MAX_TRANSFORMS
 from fractals.scatter.game import IDENTITY
 from fractals.scatter.plan import points_of
-from fractals.scene.model import FILTERS, Display
+from fractals.scene.scatter import FILTERS, Display
 
 COLORS = 256  # of a palette
 MAX_FLAMES = 10_000

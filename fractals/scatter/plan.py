@@ -30,7 +30,8 @@ from fractals.scatter.attractor import Attractor
 from fractals.scatter.buddhabrot import Buddhabrot
 from fractals.scatter.game import HIT, SHADES, Flame, Game, Window
 from fractals.scene.geometry import matrix, place_of
-from fractals.scene.model import Display, Scene
+from fractals.scene.model import Scene
+from fractals.scene.scatter import Display
 
 # --- The spatial filters of flam3, from buckets to pixels: how far each reaches, its values
 

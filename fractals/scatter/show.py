@@ -32,7 +32,8 @@ from fractals.scatter.plan import (
 from fractals.scatter.play import Player, open_player, room_of
 from fractals.scatter.store import KIND as OF_STORES
 from fractals.scatter.store import HitAdder
-from fractals.scene.model import Display, Scene
+from fractals.scene.model import Scene
+from fractals.scene.scatter import Display
 from fractals.threads import Progress, core_count, within
 
 BLOCK = 32  # rows and columns for which the estimate knows one longest reach

@@ -155,10 +155,7 @@ def _annotated(hint: Any, marks: tuple[Any, ...], limits: Mapping[str, Any], str
         if isinstance(mark, TableEntry):
             limits = {**mark.limits, **limits}
     choice = next((mark for mark in marks if isinstance(mark, Either)), None)
-    if choice:
-        check = _chosen(choice, [check_of(each, limits, strict) for each in get_args(hint)])
-    else:
-        check = check_of(hint, limits, strict)
+    check = _chosen(choice, hint, limits, strict) if choice else check_of(hint, limits, strict)
     for mark in marks:
         if isinstance(mark, Before):
             check = _both(mark.change, check)
@@ -171,7 +168,8 @@ def _both(first: Check, second: Check) -> Check:
     return lambda given: second(first(given))
 
 
-def _chosen(choice: Either, checks: list[Check]) -> Check:
+def _chosen(choice: Either, hint: Any, limits: Mapping[str, Any], strict: bool) -> Check:
+    checks = [check_of(each, limits, strict) for each in get_args(hint)]
     return lambda given: checks[choice.is_second(given)](given)
 
 

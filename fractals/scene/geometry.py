@@ -284,13 +284,22 @@ def limit_by_zoom(formula: Formula, width: Fraction) -> int:
 
 
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]
+PLAIN: Matrix = (Fraction(1), Fraction(0), Fraction(0), Fraction(1))  # of the plane's own axes
 
 
 def matrix(view: View) -> Matrix:
     """Return ``(a, b, c, d)`` that takes picture offsets (x, y) to the plane.
 
-    The offset in the plane is (a x + b y, c x + d y). The stretch applies first, along its own
-    direction and across it; then the mirror; last the rotation.
+    The offset in the plane is (a x + b y, c x + d y).
+    """
+    return PLAIN if is_plain(view) else _turned(view)
+
+
+def _turned(view: View) -> Matrix:
+    """Return the matrix of a view that may have other axes than the plane.
+
+    The stretch applies first, along its own direction and across it; then the mirror; last the
+    rotation.
     """
     one, zero = Fraction(1), Fraction(0)
     a, b, c, d = one, zero, zero, one

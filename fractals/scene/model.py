@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -27,13 +26,13 @@ from fractals.scene.paint import (
 )
 from fractals.scene.picture import (
     SCALES,
-    ColorText,
     Develop,
     ImageSettings,
     Point,
     View,
     exposed_as_before,
 )
+from fractals.scene.scatter import Display, Scatter
 from fractals.scene.space import Camera, Light, Relief
 from fractals.scene.table import Table, explained, make_once
 
@@ -50,10 +49,7 @@ def folded_html(title: str, text: str) -> str:
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MAX_ITERATIONS = 2_000_000_000  # counts are int32
 
-Quality = Literal["draft", "good", "best"]
-QUALITIES: tuple[Quality, ...] = ("draft", "good", "best")
 FINEST = 4  # samples of the best picture of escape time, along each side of a pixel
-MOST_POINTS = 1e9  # of a scatter image, for each pixel
 
 MAX_JULIA = 30  # decimal exponent of c, as of a center; every orbit escapes at once from 1e9 on
 MAX_KEYS = 100  # of a table
@@ -154,6 +150,8 @@ def expression_name(text: str) -> str:
 
 def _text_of_formula(given: str) -> dict[str, str]:
     """Return the table of a formula's name in other words, or of an expression."""
+    if given.endswith(".py"):
+        raise _file_of_formula(given)
     folded = given.strip().lower().replace("-", "_").replace(" ", "_")
     if NAME.fullmatch(folded) and any(catalog.has(kind, folded) for kind in catalog.FORMULAS):
         return {"name": folded}
@@ -164,20 +162,30 @@ def _text_of_formula(given: str) -> dict[str, str]:
 
 
 def _formula(given: Any) -> Any:
-    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith(".py")):
-        path = shown(repr(os.fspath(given)), 80)
-        raise ValueError(f"a Python file is loaded by formula=fractals.load_formula({path})")
-    if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
-        hint = "; give an expression such as 'z**3 + c', or fractals.load_formula('FILE.py')"
-        raise ValueError(
-            f"{shown(repr(given), 40)} is neither a name nor a table with a name"
-            + hint * callable(given)
-        )
     if isinstance(given, str):
         return {"name": given} if NAME.fullmatch(given) else _text_of_formula(given)
+    if not isinstance(given, Mapping | FormulaName | AnyFormula):
+        raise _no_formula(given)
     if isinstance(given, Mapping) and "name" not in given and isinstance(given.get("step"), str):
         return {"name": expression_name(given["step"]), **plain(given)}
     return plain(given)
+
+
+def _no_formula(given: Any) -> ValueError:
+    """Return the error of what is no formula."""
+    if isinstance(given, os.PathLike):
+        return _file_of_formula(os.fspath(given))
+    hint = "; give an expression such as 'z**3 + c', or fractals.load_formula('FILE.py')"
+    return ValueError(
+        f"{shown(repr(given), 40)} is neither a name nor a table with a name"
+        + hint * callable(given)
+    )
+
+
+def _file_of_formula(path: str) -> ValueError:
+    return ValueError(
+        f"a Python file is loaded by formula=fractals.load_formula({shown(repr(path), 80)})"
+    )
 
 
 class Iteration(Table):
@@ -205,111 +213,6 @@ class Iteration(Table):
     def number_type(self) -> str:
         """Return the type of single numbers: a double-double number is made of two float64."""
         return "float32" if self.precision == "float32" else "float64"
-
-
-def _quality(given: Any) -> Any:
-    if isinstance(given, str) and given in QUALITIES:
-        return given
-    try:
-        number = float(given)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if isinstance(given, bool) or not 0 < number <= MOST_POINTS:
-        words = ", ".join(QUALITIES)
-        raise ValueError(
-            f"'{shown(given, 40)}' is not {words}, or a number more than 0, at most {MOST_POINTS:g}"
-        )
-    return number
-
-
-class Scatter(Table):
-    """How many points a scatter image has, and which."""
-
-    quality: Annotated[float | Quality, Before(_quality)] = entry(
-        default="good",
-        description="draft to look at, good for a screen, or best for print: how fine an image of "
-        "any family is; a number: points of a scatter image, for each pixel",
-    )
-    seed: int = entry(
-        default=0,
-        ge=0,
-        lt=2**63,
-        description="number that the random points of a scatter image follow",
-    )
-    steps: int = entry(
-        default=1000, ge=1, le=1_000_000, description="points of each trajectory of a scatter image"
-    )
-    fuse: int = entry(
-        default=15, ge=0, le=10_000, description="steps of a trajectory before its points are drawn"
-    )
-
-
-# flam3's filters from buckets to pixels.
-FILTERS = (
-    "gaussian",
-    "hermite",
-    "box",
-    "triangle",
-    "bell",
-    "b_spline",
-    "lanczos3",
-    "lanczos2",
-    "mitchell",
-    "blackman",
-    "catrom",
-    "hamming",
-    "hanning",
-    "quadratic",
-)
-
-
-def _filter(name: str) -> str:
-    if name not in FILTERS:
-        hint = catalog.did_you_mean(name, FILTERS) or f"; choose one of {', '.join(FILTERS)}"
-        raise ValueError(f"unknown filter '{shown(name, 40)}'{hint}")
-    return name
-
-
-class Display(Table):
-    """How the hits of a scatter image become light: as flam3 shows flames."""
-
-    brightness: float = entry(
-        default=4.0, ge=0, le=1e6, description="brightness of a scatter image"
-    )
-    gamma: float = entry(4.0, ge=0.01, le=100, description="gamma of a scatter image")
-    gamma_threshold: float = entry(
-        default=0.01, ge=0, le=1, description="density below which gamma is straight"
-    )
-    vibrancy: float = entry(
-        default=1.0,
-        ge=0,
-        le=10,
-        description="1: gamma of the density; 0: gamma of each color channel",
-    )
-    highlight_power: float = entry(
-        default=-1.0, ge=-1, le=100, description="how much colors that are too bright turn to white"
-    )
-    background: ColorText = entry(
-        default="#000000", description="color behind a scatter image, such as '#rrggbb' or navy"
-    )
-    estimator_radius: float = entry(
-        default=9.0, ge=0, le=40, description="pixels over which lone points are spread; 0: none"
-    )
-    estimator_minimum: float = entry(
-        default=0.0, ge=0, le=40, description="pixels over which all points are spread at least"
-    )
-    estimator_curve: float = entry(
-        default=0.4,
-        ge=0.01,
-        le=10,
-        description="how fast the spread falls with the number of points",
-    )
-    filter: Annotated[str, After(_filter)] = entry(
-        default="gaussian", description="filter from buckets to the pixels of a scatter image"
-    )
-    filter_radius: float = entry(
-        default=0.5, ge=0, le=10, description="width of that filter, in pixels"
-    )
 
 
 class Scene(Table):
@@ -432,12 +335,14 @@ class Scene(Table):
         Such a picture has no noise: a draft has one sample a pixel, and the best 4x4 at least. That
         of a relief is in its light. A scene of another family is returned as it is.
         """
-        word, samples = self.scatter.quality, self.image.supersampling
+        word = self.scatter.quality
         if word not in ("draft", "best") or self.relief.heights != "none":
             return self
-        if not isinstance(self.make_any_formula(), Formula):
-            return self
-        samples = 1 if word == "draft" else max(samples, FINEST)
+        return self._in_samples(word) if isinstance(self.make_any_formula(), Formula) else self
+
+    def _in_samples(self, word: str) -> "Scene":
+        """Return the scene with the samples of a draft, or of the best picture."""
+        samples = 1 if word == "draft" else max(self.image.supersampling, FINEST)
         image = self.image.model_copy(update={"supersampling": samples})
         scatter = self.scatter.model_copy(update={"quality": "good"})
         return self.model_copy(update={"image": image, "scatter": scatter})
@@ -608,22 +513,30 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
 
     `origins`: the files or the names that the table comes from, for the message.
     """
-    version = table.get("version", VERSION)
     try:
-        if isinstance(version, int) and version > VERSION:
-            raise SceneError(
-                f"a scene of version {shown(version, 40)}, and this program reads up to "
-                f"{VERSION}: take a newer fractals"
-            )
         if many := _overfull(table):
             raise SceneError(many)
         return Scene.checked(table)
-    except ValueError as error:
+    except (ValueError, FractalsError) as error:
+        raise _invalid(table, error, origins) from None
+
+
+def _invalid(
+    table: Mapping[str, Any], error: ValueError | FractalsError, origins: tuple[Any, ...]
+) -> SceneError:
+    """Return the error that lists the invalid values of a table."""
+    version = table.get("version", VERSION)
+    if isinstance(version, int) and version > VERSION:
+        lines = [
+            f"a scene of version {shown(version, 40)}, and this program reads up to {VERSION}: "
+            "take a newer fractals"
+        ]
+    elif isinstance(error, ValueError):
         lines = listed(explained(error, Scene))
-    except FractalsError as error:
+    else:
         lines = [str(error)]
     prefix = ", ".join(shown(name, 300) for name in origins) + ": " * bool(origins)
-    raise SceneError("\n".join(prefix + line for line in lines))
+    return SceneError("\n".join(prefix + line for line in lines))
 
 
 def _overfull(table: Mapping[str, Any]) -> str:

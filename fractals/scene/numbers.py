@@ -266,7 +266,7 @@ def is_real(given: Any) -> bool:
 
 
 def _number_text(given: Any) -> str:
-    """Return the text of a number of Python, NumPy, gmpy2 or mpmath; "" of what is none."""
+    """Return the text of a number of Python, NumPy, gmpy2 or mpmath; "" of what is no number."""
     if getattr(given, "shape", None) == ():  # NumPy's numbers, and arrays of one number
         given = given.item()
     if isinstance(given, ExactFloat):
@@ -275,8 +275,8 @@ def _number_text(given: Any) -> str:
         return ""
     if isinstance(given, int) and given.bit_length() > MAX_BITS:
         raise ValueError(LONG_INTEGER)
-    if isinstance(given, str | int | float | Decimal):
-        return plain_minus(str(given).strip())
+    if isinstance(given, int | float | Decimal):
+        return str(given)
     if hasattr(given, "numerator"):
         return _fraction_text(Fraction(int(given.numerator), int(given.denominator)))
     return _float_text(given)
@@ -290,7 +290,7 @@ def decimal_text(given: Any) -> str:
     >>> decimal_text(" -3e-60"), decimal_text(Fraction(-3, 8))
     ('-3e-60', '-0.375')
     """
-    text = _number_text(given)
+    text = plain_minus(given.strip()) if isinstance(given, str) else _number_text(given)
     if len(text) > MAX_DIGITS + 20:
         raise ValueError(f"{len(text)} characters: a number has at most {MAX_DIGITS} digits")
     if not DECIMAL.fullmatch(text):

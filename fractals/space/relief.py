@@ -26,20 +26,20 @@ from fractals.rendering.develop import Developer
 from fractals.rendering.drawing import (
     Drawing,
     Sink,
-    open_drawing,
     open_plan,
-    open_recoloring,
     run,
 )
 from fractals.rendering.families import AtOnce, Family, Refined, Rendered, chosen_device
 from fractals.rendering.families.escape import Escape
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
+from fractals.rendering.plan import BYTES_OF_GLOW, Plan, make_plan
 from fractals.rendering.preview import Onlooker
 from fractals.rendering.probing import Pairs
-from fractals.rendering.raw_numbers import EscapeData, compute_data
+from fractals.rendering.raw_numbers import EscapeData, open_colored
+from fractals.rendering.recoloring import open_recoloring
 from fractals.rendering.stores.compute_store import Computed
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 from fractals.scene.space import OF_SOLIDS, Camera, Relief
 from fractals.space import ground as grounds
@@ -249,8 +249,7 @@ def light_ground(
         drawing = open_recoloring(inner, raw, halves, stages=stages)
     else:
         plan, backend = open_plan(inner, halves)
-        raw = compute_data(plan, backend, halves, stages) if plan.layers.whole else None
-        drawing = open_drawing(plan, backend, halves, stored=raw, stages=stages)
+        drawing = open_colored(plan, backend, halves, stages)
     values, colors = samples_for(drawing, halves.on_progress)
     heights = heights_of(values, scene.relief)
     return Lighting(scene, drawing.plan.device, options, heights, colors), drawing

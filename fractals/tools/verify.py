@@ -22,8 +22,9 @@ from fractals.rendering import forecast
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, open_plan
 from fractals.rendering.families import Family, family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import PERIOD, shifts
+from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
 from fractals.tools.pixels import read_pixels

@@ -37,7 +37,7 @@ from fractals.rendering.drawing import (
     sampled,
 )
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile
+from fractals.rendering.tiles import Tile
 
 pytestmark = GPU.marks
 DRAWN = {"size": (40, 36), "supersampling": 2}

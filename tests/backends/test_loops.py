@@ -19,7 +19,7 @@ from fractals import catalog
 from fractals.backends import code_cache
 from fractals.backends.code_cache import forget_programs
 from fractals.backends.cpu import backend, direct
-from fractals.kernels import escape, perturb
+from fractals.kernels import escape, perturb, perturb_statistics
 from fractals.kernels.primitives import fma
 
 needs_packs = pytest.mark.skipif(not backend.FUSED, reason="this CPU has no fused multiply-add")
@@ -109,7 +109,7 @@ def test_what_needs_exponents_at_every_step_says_so(floatexp):
 
 def test_statistics_of_deep_views_say_so(compiled):
     drawn = deep_scene("mandelbrot", False, 24, coloring="stripe_average", **SMALL)
-    run = compiled(drawn, perturb.make_statistics_body)
+    run = compiled(drawn, perturb_statistics.make_statistics_body)
     assert run.loop == "plain"
     assert "need every step" in run.reason
 

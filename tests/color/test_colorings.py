@@ -23,8 +23,8 @@ from fractals.backends.python import PythonBackend
 from fractals.color import palette
 from fractals.kernels import elementary, escape, ranks
 from fractals.kernels.orbit import Statistics
-from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Painter
+from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
 SIZE, LIMIT, RADIUS = (32, 18), 80, 64

@@ -27,8 +27,8 @@ from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView, tile_side
 from fractals.rendering import drawing as rendering
 from fractals.rendering.drawing import Sink
-from fractals.rendering.plan import Tile
 from fractals.rendering.sampling import Room
+from fractals.rendering.tiles import Tile
 from fractals.threads import run_tiles
 
 SCENE = fractals.load_scene("seahorse", size=(8, 6))

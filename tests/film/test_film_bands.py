@@ -12,7 +12,8 @@ from support.scenes import slow_but
 from fractals import load_scene
 from fractals.backends.devices import choose, open_backend
 from fractals.rendering.drawing import make_source
-from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.plan import make_plan
+from fractals.rendering.tiles import Tile
 
 SIZE = (48, 5)  # two thirds of an octave
 

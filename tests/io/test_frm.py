@@ -9,7 +9,7 @@ import fractals
 from fractals.errors import SceneError
 from fractals.explorer import outside
 from fractals.explorer.pages import uploaded
-from fractals.io.foreign import formats, fractint
+from fractals.io.foreign import formats, frm
 from fractals.io.foreign._fractint import FUNCTIONS
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "formats" / "frm"
@@ -55,7 +55,7 @@ def test_the_first_formula_is_read_or_the_one_that_is_named(many):
     with pytest.raises(SceneError, match="Half: line 10"):
         formats.read(f"{many}#Half")
     with pytest.raises(SceneError, match=r"no formula such as 'name \{ z = pixel"):
-        fractint.read_frm(b"nothing", "")
+        frm.read_frm(b"nothing", "")
 
 
 def test_numbers_and_functions_that_fractint_asks_for_are_given(many):

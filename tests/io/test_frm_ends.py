@@ -10,7 +10,7 @@ from support.frm_interpreter import counter
 from support.scenes import slow_but
 
 import fractals
-from fractals.io.foreign import fractint
+from fractals.io.foreign import frm
 from fractals.io.load import load_scene
 
 LIMIT = 25
@@ -20,7 +20,7 @@ CENTER = 0.013 + 0.007j  # no sample is on an axis or a diagonal
 
 def drawn(text, words="", device="python"):
     """Return the raw numbers of an entry; `text` is what stands in its braces."""
-    table = fractint.read_frm(f"A {{ {text} }}".encode(), f"A {words}" if words else "").table
+    table = frm.read_frm(f"A {{ {text} }}".encode(), f"A {words}" if words else "").table
     center = (str(CENTER.real), str(CENTER.imag))
     scene = load_scene(table).replace(center=center, size=SIZE, supersampling=1, coloring="count")
     return fractals.compute(scene, max_iterations=LIMIT, device=device)
@@ -90,7 +90,7 @@ def test_a_variable_that_one_side_assigns_is_kept_on_the_other():
 
 
 def test_formulas_without_divisions_are_as_they_were():
-    table = fractint.read_frm(b"A { z = pixel: z = sin(z) + pixel, |z| < 4 }", "").table
+    table = frm.read_frm(b"A { z = pixel: z = sin(z) + pixel, |z| < 4 }", "").table
     assert table["formula"]["step"] == "z = sin(z) + c"
     assert table["formula"]["test"] == "norm(z) < 4.0"
 

@@ -10,7 +10,7 @@ from support.fractint import LIMIT, differing, mod, norm, read, run
 import fractals
 from fractals.errors import SceneError
 from fractals.formulas.language.syntax import text_of
-from fractals.io.foreign import formats, fractint
+from fractals.io.foreign import formats, par
 from fractals.io.foreign._entries import KNOWN
 from fractals.io.foreign._fractint import letters_of
 from fractals.io.foreign._screen import ScreenView
@@ -348,7 +348,7 @@ def test_names_of_entries_may_hold_the_mark(tmp_path):
 
 def test_a_backslash_before_blanks_goes_on():
     scene = load_scene(
-        fractint.read_par(b"a { center-mag=-0.5/0.0000\\ \t\n  0093/2 maxiter=7}", "").table
+        par.read_par(b"a { center-mag=-0.5/0.0000\\ \t\n  0093/2 maxiter=7}", "").table
     )
     assert scene.view.center == ("-0.5", "0.00000093")
 
@@ -382,7 +382,7 @@ def corners_of(scene):
 )
 def test_stretched_and_mirrored_views_keep_their_corners(keys, wanted):
     """Corners: at the top left, at the top right and at the bottom left."""
-    table = fractint.read_par(f"a {{ {keys} }}".encode(), "").table
+    table = par.read_par(f"a {{ {keys} }}".encode(), "").table
     height = float(load_scene(table).view.width) * 9 / 16
     scene = load_scene(table).replace(size=(640, 480), width=repr(height * 4 / 3))
     assert corners_of(scene)[: len(wanted)] == pytest.approx(list(wanted), abs=1e-12)

@@ -13,10 +13,11 @@ from support.scenes import scene
 
 import fractals
 from fractals.color import palette
-from fractals.rendering import antialiasing, sampling
+from fractals.rendering import antialiasing, sampling, tiles
 from fractals.rendering import plan as planning
 from fractals.rendering.iteration import Direct
-from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.plan import make_plan
+from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
 BUSY = {
@@ -32,7 +33,7 @@ def cut(side):
 
     def squares(drawn, *_):
         width, height = drawn.image.size
-        return planning.tiles_within(width, range(height), side, side)
+        return tiles.tiles_within(width, range(height), side, side)
 
     return mock.patch.object(planning, "make_tiles", squares)
 

@@ -15,7 +15,7 @@ from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.errors import InputError
 from fractals.rendering import drawing as compiled_tiles
-from fractals.rendering import plan
+from fractals.rendering import plan, tiles
 from fractals.rendering.drawing import compiled_draws, draw_all
 from fractals.threads import Queue
 
@@ -53,7 +53,7 @@ def joined(monkeypatch):
         return found[-1]
 
     monkeypatch.setattr(CpuBackend, "compile_tile_loop", note)
-    monkeypatch.setattr(plan, "MIN_TILE", 64)
+    monkeypatch.setattr(tiles, "MIN_TILE", 64)
     limit_tiles(monkeypatch, 200)
     return found
 
@@ -83,7 +83,7 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
 @pytest.mark.parametrize("kind", ["plain", "derivative", "julia", "supersampling", "float32"])
 def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads, strips):
     """Counts of strips are written where they stay, those of rectangles are copied."""
-    monkeypatch.setattr(plan, "MIN_ROWS", 1 if strips else 999)
+    monkeypatch.setattr(tiles, "MIN_ROWS", 1 if strips else 999)
     drawn = scene(**({"size": (61, 43), "max_iterations": 300} | SCENES[kind]))
     first, second, *_ = plan.make_plan(drawn, "cpu", threads=threads).tiles
     assert (first.y < second.y) == strips

@@ -25,7 +25,7 @@ from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import perturb, plan
 from fractals.rendering.drawing import open_drawing
-from fractals.rendering.plan import Tile
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import MAX_ITERATIONS
 
 

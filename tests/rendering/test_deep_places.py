@@ -20,7 +20,7 @@ from fractals.errors import FractalsError
 from fractals.kernels import bla
 from fractals.kernels.layout import BLA_RADIUS
 from fractals.rendering.perturb import last_tables
-from fractals.rendering.plan import Tile
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 
 TRUTH = json.loads((Path(__file__).parents[1] / "data" / "truth3.json").read_text())

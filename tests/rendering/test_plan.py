@@ -19,8 +19,7 @@ import fractals
 from fractals.backends.devices import LIMITS
 from fractals.errors import OptionError
 from fractals.io.png import strip_rows
-from fractals.rendering import plan, precision, sampling
-from fractals.rendering import plan as tiles
+from fractals.rendering import plan, precision, sampling, tiles
 from fractals.rendering.plan import make_plan
 from fractals.rendering.sampling import coordinates
 from fractals.scene.model import MAX_ITERATIONS

@@ -8,8 +8,8 @@ import pytest
 
 import fractals
 from fractals.errors import DeviceMemoryError
-from fractals.rendering.plan import Tile
 from fractals.rendering.sampling import Room, smaller
+from fractals.rendering.tiles import Tile
 
 
 @pytest.mark.parametrize("most", [1, 7, 64, 1000])

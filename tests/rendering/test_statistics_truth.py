@@ -17,7 +17,7 @@ from support.truth3 import entries
 import fractals
 from fractals.io.load import load_scene
 from fractals.rendering.drawing import compute_tile
-from fractals.rendering.plan import Tile
+from fractals.rendering.tiles import Tile
 
 RADIUS = 256
 VALUES = {entry["name"]: entry for entry in entries("values")}

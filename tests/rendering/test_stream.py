@@ -17,7 +17,8 @@ import fractals
 from fractals.io import png
 from fractals.rendering import bands
 from fractals.rendering import render as stream
-from fractals.rendering.plan import MAX_BANDS, make_plan
+from fractals.rendering.plan import make_plan
+from fractals.rendering.tiles import MAX_BANDS
 
 
 @pytest.fixture

@@ -19,8 +19,9 @@ import fractals
 from fractals import Scene
 from fractals.backends.devices import open_backend
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.plan import make_plan
 from fractals.rendering.sampling import Samples, indices
+from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
 RADIUS = 64

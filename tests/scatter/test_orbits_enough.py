@@ -14,7 +14,7 @@ from fractals.scatter import enough
 from fractals.scatter.enough import with_enough
 from fractals.scatter.play import open_player
 from fractals.scatter.show import spreads
-from fractals.scene.model import Display
+from fractals.scene.scatter import Display
 
 SIZE, LOOK = (96, 60), (32, 20)
 SCENE = fractals.load_scene(

@@ -11,8 +11,8 @@ import fractals
 from fractals.backends.python import PythonBackend
 from fractals.cli.verbs import run_verb
 from fractals.io.load import load_scene
-from fractals.rendering.drawing import open_recoloring
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.recoloring import open_recoloring
 from fractals.scene.space import Relief
 from fractals.space import ground as grounds
 from fractals.space import light as lights

@@ -1,7 +1,7 @@
 """Counts of Fractint's orbits, in plain complex numbers, and what compares ours with them."""
 
 import fractals
-from fractals.io.foreign import fractint
+from fractals.io.foreign import par
 from fractals.io.load import load_scene
 
 SIZE = (13, 10)  # places that are no round numbers: no orbit meets the radius exactly
@@ -35,7 +35,7 @@ def run(pixel, step, ends, start=None, more=()):
 
 def read(text, before=""):
     """Return the scene of a type with its keys, and what is lost; `before` stands before it."""
-    imported = fractint.read_par(f"{before}\na {{ type={text} maxiter={LIMIT} }}".encode(), "a")
+    imported = par.read_par(f"{before}\na {{ type={text} maxiter={LIMIT} }}".encode(), "a")
     return load_scene(imported.table), imported.lost
 
 

@@ -8,7 +8,7 @@ stopped, by Ctrl-C for one, it returns early, and its results are not to be used
 from fractals.backends.cpu.programs import HALT, PART
 from fractals.backends.cpu.simd.control import keep_apart
 from fractals.backends.cpu.simd.memory import read_now
-from fractals.kernels import perturb
+from fractals.kernels import perturb, perturb_statistics
 from fractals.kernels.escape import make_escape, make_keep
 from fractals.kernels.layout import make_place
 from fractals.kernels.orbit import make_near, make_orbit
@@ -74,7 +74,7 @@ def make_statistics_body(target, options):
 
     `view` is that of the first part, and `later` that of the others.
     """
-    part = target.jit(perturb.make_statistics_body(target, options))
+    part = target.jit(perturb_statistics.make_statistics_body(target, options))
 
     def body(tile, work, grid, tables, point, view, later, max_iterations, cells):
         height, flags, now = tile.count.shape[0], work.under_way, view

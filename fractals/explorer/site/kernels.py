@@ -22,8 +22,9 @@ from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.drawing import make_source
-from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.plan import make_plan
 from fractals.rendering.resume_data import ResumeData
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import validate
 from fractals.scene.paint import Blend
 

@@ -11,7 +11,6 @@ from fractals.io.foreign._beside import Beside as Beside
 FILES = {
     "deep_zooms": ("kfr", "kfp", "rust_fractal"),
     "formats": (),
-    "fractint": ("par", "frm"),
     "palette_files": ("map", "gpl", "ggr", "ugr"),
     "ultra_fractal": ("upr", "ufm"),
 }

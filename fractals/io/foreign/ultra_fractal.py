@@ -29,8 +29,9 @@ from fractals.io.foreign._view import (
     real,
     whole,
 )
-from fractals.io.foreign.fractint import MAX_LISTED, list_formulas, named, one_of, read_formula
+from fractals.io.foreign.frm import list_formulas, read_formula
 from fractals.io.foreign.palette_files import WORD, gradient_of
+from fractals.io.foreign.par import MAX_LISTED, named, one_of
 
 MAX_UNPACKED = 4 * 2**20  # bytes of compressed parameters
 MAX_LAYERS = 1000

@@ -54,9 +54,10 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import MAX_SINGLE, Tile, make_tiles, runs
+from fractals.rendering.plan import MAX_SINGLE
 from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.stores.known import load_known
+from fractals.rendering.tiles import Tile, make_tiles, runs
 from fractals.scene.model import Scene, validate
 from fractals.threads import checking, core_count, run_tiles
 

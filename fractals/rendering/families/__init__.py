@@ -22,7 +22,8 @@ from fractals.io.facts import PictureFacts
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.scene.model import QUALITIES, Scene
+from fractals.scene.model import Scene
+from fractals.scene.scatter import QUALITIES
 from fractals.scene.space import OF_SOLIDS
 from fractals.threads import add
 

@@ -13,7 +13,6 @@ from fractals.rendering.drawing import (
     draw_tile,
     open_drawing,
     open_plan,
-    open_recoloring,
 )
 from fractals.rendering.families import Family, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
@@ -146,6 +145,8 @@ class Escape(Family):
 
     def recolor(self, raw: EscapeData, scene: Scene, options: RenderOptions) -> Image:
         """Draw the picture of raw numbers."""
+        from fractals.rendering.recoloring import open_recoloring
+
         return finish(open_recoloring(scene, raw, options), options)
 
     def recolor_to(
@@ -157,6 +158,8 @@ class Escape(Family):
         overwrite: bool,
     ) -> Rendered:
         """Draw the picture of raw numbers into a file, band by band."""
+        from fractals.rendering.recoloring import open_recoloring
+
         target = PictureFile(path, scene.image, overwrite)
         drawing = open_recoloring(scene, raw, options, "bands" if target.streams else "pixels")
         if not target.streams or drawing.glows:

@@ -41,10 +41,11 @@ from fractals.rendering.drawing import (
 from fractals.rendering.families import family_of
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
-from fractals.rendering.plan import Plan, Tile, runs
+from fractals.rendering.plan import Plan
 from fractals.rendering.render import read_fitted_request
 from fractals.rendering.resume_data import ResumeData, known_of
 from fractals.rendering.stores.known import load_known, save_known
+from fractals.rendering.tiles import Tile, runs
 from fractals.scene.keywords import StoreKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress, add
