@@ -188,6 +188,7 @@ export function mountPanels(explorer) {
     second,
   };
   const menu = pointMenu(context);
+  const linked = Boolean(location.hash); // a page that is loaded again has a link, too
   const built = /** @type {Map<string, Panel>} */ (new Map()); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
   let wanted = /** @type {object|null} */ (null); // the newest call of `open`
@@ -485,7 +486,10 @@ export function mountPanels(explorer) {
     ({ detail }) =>
       detail.role &&
       void import("../class/index.js")
-        .then(({ joinClass }) => PANELS.push(joinClass(context, detail.role)))
+        .then(({ joinClass }) => {
+          PANELS.push(joinClass(context, detail.role));
+          if (detail.role === "leader" && !linked) startWith(context, "class");
+        })
         .catch(() => notify(say("the_server_does_not_answer_this"), "error")),
     { once: true },
   );
@@ -543,8 +547,9 @@ function hideBars(
   document.addEventListener("fullscreenchange", moved);
 }
 
-/** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
-function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
+/** Show the gallery first if neither the server nor the address names a scene; a leader of a class first lets guests in. */
+function startPage(/** @type {Context} */ context) {
+  const { explorer, open } = context;
   addEventListener("popstate", ({ state }) => {
     if (state?.gallery && state.entry !== explorer.entry) open("gallery");
   });
@@ -552,12 +557,16 @@ function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
   explorer.addEventListener(
     "welcome",
     ({ detail }) => {
-      if (!detail.gallery) return;
-      open("gallery");
-      explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
+      if (detail.gallery && detail.role !== "leader") startWith(context, "gallery");
     },
     { once: true },
   );
+}
+
+/** Show a panel first; moving the picture closes it. @param {Context} context @param {string} id */
+function startWith({ explorer, ui, open, close }, id) {
+  void open(id);
+  explorer.addEventListener("gesture", () => ui.open === id && close(), { once: true });
 }
 
 /** The commands that choose favorite palettes. */

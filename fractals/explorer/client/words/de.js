@@ -785,6 +785,8 @@ export const texts = {
   there_is_no_surface_at: "An diesem Punkt ist keine Oberfläche.",
   there_is_nothing_to_compare: "Noch gibt es nichts zu vergleichen. K behält einen Schnappschuss.",
   thickness_in_mm: "Dicke in mm",
+  this_class_is_open_twice:
+    "Sie haben diese Klasse schon in zwei anderen Tabs offen. Schließen Sie einen, dann geht es hier weiter.",
   this_file_holds_no_versions:
     "Diese Datei enthält keine Versionen: Wählen Sie eine, die „Als Datei sichern“ geschrieben hat.",
   this_is_a_part_of: "Das ist ein Teil eines Eintrags. Fügen Sie den ganzen ein, mit name { ... }.",

@@ -770,6 +770,8 @@ export const texts = {
   there_is_no_surface_at: "There is no surface at this point.",
   there_is_nothing_to_compare: "There is nothing to compare with yet. Press K to keep a snapshot.",
   thickness_in_mm: "Thickness in mm",
+  this_class_is_open_twice:
+    "You have this class open in two other tabs. Close one, and this one goes on.",
   this_file_holds_no_versions:
     "This file holds no versions: choose one that Save as a file has written.",
   this_is_a_part_of: "This is a part of an entry. Paste the whole entry, with name { ... }.",

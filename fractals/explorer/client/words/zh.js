@@ -729,6 +729,7 @@ export const texts = {
   there_is_no_surface_at: "此点没有表面。",
   there_is_nothing_to_compare: "还没有可比较的内容。按 K 保存快照。",
   thickness_in_mm: "粗细（毫米）",
+  this_class_is_open_twice: "您已在另外两个标签页中打开此课堂。关闭其中一个，本页就会继续。",
   this_file_holds_no_versions: "此文件不含版本：请选择用“保存为文件”写出的文件。",
   this_is_a_part_of: "这是条目的一部分。请粘贴整个条目，即 name { ... }。",
   this_one_is_a_relief: "这是浮雕，可在“颜色”“浮雕”“高度”中变为平面",
