@@ -133,7 +133,7 @@ class Rate:
 
 
 class Rates:
-    """A rate for each name; beyond a number of names, those that were not heard of for longest end."""
+    """A rate for each of the newest names."""
 
     def __init__(self, rate: float, burst: float, most: int) -> None:
         self.rate, self.burst, self.most = rate, burst, most

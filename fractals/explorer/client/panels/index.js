@@ -7,6 +7,7 @@ import { say } from "../words.js";
 import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
 import { Edge } from "./edge.js";
+import { watchCard } from "./blind.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
 import { tryLater } from "./later.js";
@@ -282,13 +283,14 @@ export function mountPanels(explorer) {
   };
   let count = 0;
 
-  /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
-   * `id`: of a message that stays until it is dismissed, and replaces the one before it */
-  function notify(text, kind = "info", { action, id = `${(count += 1)}` } = {}) {
+  /** Show a line. @param {string} text @param {string} [kind]
+   * @param {{action?: [string, () => void]|null, id?: string, stays?: boolean}} [options]
+   * `id`: of a message that replaces the one before it; `stays`: until it is dismissed */
+  function notify(text, kind = "info", { action, id = `${(count += 1)}`, stays = false } = {}) {
     text = inWords(text);
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
     ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
-    if (id === PAUSED || id === LOST) return;
+    if (stays) return;
     setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
   // `told`, once all have heard of it: a panel shows it already.
@@ -301,10 +303,11 @@ export function mountPanels(explorer) {
       if (paused)
         notify(say("this_view_has_taken_s", { seconds: Math.round(paused.seconds) }), "info", {
           id: PAUSED,
+          stays: true,
           action: [say("go_on"), () => explorer.goOn()],
         });
       else dismiss(PAUSED);
-      if (lost) notify(lost, "error", { id: LOST });
+      if (lost) notify(lost, "error", { id: LOST, stays: true });
       else dismiss(LOST);
     });
   });
@@ -421,6 +424,7 @@ export function mountPanels(explorer) {
     root.dataset.open = ui.open && (panelOf(ui.open).wide ? "wide" : "side");
   });
   render(html`<${App} />`, root);
+  watchCard(canvas, notify, dismiss);
   drop(ui, upload);
   paste(context);
   const opening = PANELS.filter(({ key }) => key).map(({ id, title, key }) => ({
