@@ -69,7 +69,7 @@ interface Context {
 }
 /** What lays choices over the picture, and shows nine of them on a wall. */
 type Tried = ReturnType<typeof import("../fractals/explorer/client/panels/later.js").tryLater>;
-type Notify = (text: string, kind?: string, options?: { action?: Action | null; id?: string }) => void;
+type Notify = (text: string, kind?: string, options?: { action?: Action | null; id?: string; stays?: boolean }) => void;
 /** What a message offers: a button's label, and what it does. */
 type Action = [string, () => void];
 /** What a mask is painted with; `put` takes the mask after each stroke. */

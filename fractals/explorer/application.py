@@ -23,7 +23,7 @@ from fractals.explorer.session import Outbox, Session, TooManyMessages
 from fractals.scene.model import Scene
 
 HELLO_SECONDS = 10.0
-NO_COOKIE, NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4401, 4408, 4413, 4429, 1013
+NO_COOKIE, NO_HELLO, OPEN_TWICE, TOO_LONG, TOO_MANY, FULL = 4401, 4408, 4409, 4413, 4429, 1013
 
 
 class Explorer:
@@ -134,7 +134,10 @@ class Explorer:
         visitor = socket.scope["visitor"]
         second = self._is_second(socket, visitor)
         if not second and self._is_crowded(visitor):
-            await socket.close(FULL, "the server is full: try again later")
+            if self.classroom and not self.classroom.has_room(visitor):
+                await socket.close(OPEN_TWICE, "a guest has two pages at most")
+            else:
+                await socket.close(FULL, "the server is full: try again later")
             return
         outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
         session = Session(self.engine, self.scene, self.options, outbox, self.handlers)

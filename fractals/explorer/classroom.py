@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from fractals.errors import OptionError
 from fractals.explorer import protocol
 from fractals.explorer.frames import FrameView
-from fractals.explorer.session import NO_CLASS, Rate, Session
+from fractals.explorer.session import NO_CLASS, Rate, Rates, Session
 from fractals.rendering.families import moves_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
@@ -145,7 +145,7 @@ class Classroom:
         self._count = 0  # guests until now
         self._lock = threading.RLock()
         self._tries = Rate(*TRIES)
-        self._from: OrderedDict[str, Rate] = OrderedDict()  # guesses by address
+        self._from = Rates(*OF_ADDRESS, MOST_ADDRESSES)  # guesses by address
 
     # --- The gate
 
@@ -157,7 +157,7 @@ class Classroom:
         with self._lock:
             if self.near and not is_near(address):
                 raise OptionError("far")
-            if not (self._rate_of(address).spend() and self._tries.spend()):
+            if not (self._from.spend(address) and self._tries.spend()):
                 raise OptionError("often")
             given = "".join(each for each in code.upper() if each.isalnum())
             if not secrets.compare_digest(given.encode(), self.code.encode()):
@@ -172,13 +172,6 @@ class Classroom:
             self._guests[visitor] = Guest(self._count, "")
             self._rename(self._guests[visitor], name)
             return visitor
-
-    def _rate_of(self, address: str) -> Rate:
-        rate = self._from.setdefault(address, Rate(*OF_ADDRESS))
-        self._from.move_to_end(address)
-        while len(self._from) > MOST_ADDRESSES:
-            self._from.popitem(last=False)
-        return rate
 
     def _make_room(self) -> None:
         """Forget the guest who is away for longest, where there are too many."""

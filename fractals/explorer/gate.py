@@ -27,7 +27,7 @@ from fractals.errors import OptionError
 from fractals.explorer import entrance
 from fractals.explorer.classroom import MARK, Classroom
 from fractals.explorer.scheduler import print_line
-from fractals.explorer.session import Rate
+from fractals.explorer.session import Rates
 
 # --- Who may come in: addresses that open once, and cookies that outlive the server
 #
@@ -139,6 +139,8 @@ HEADERS = (
 METHODS = ("GET", "HEAD", "POST")
 ENTER = "/enter"
 REQUESTS = 120.0, 1200.0  # of a visitor in a second, and at once: a page loads some 150 files
+MOST_VISITORS = 1000  # whose requests are counted
+FIELDS = 32  # most of an address that lets somebody in: those who send a link on add some
 BEARER = "bearer"  # the name of whoever has the token
 
 
@@ -158,7 +160,7 @@ class Gate:
         # Opens the page any number of times, as ``Authorization: Bearer``
         self.token = secrets.token_urlsafe(32)
         self.full: Callable[[str], bool] = lambda visitor: False  # whether there is no room for one
-        self._rates: dict[str, Rate] = {}  # by visitor
+        self._rates = Rates(*REQUESTS, MOST_VISITORS)
         self._hosts: frozenset[str] = frozenset()
         # Where pages of the server come from, such as "http://127.0.0.1:8000"
         self.origins: frozenset[str] = frozenset()
@@ -230,7 +232,7 @@ class Gate:
             return 401
         if not websocket and changes and visitor.startswith(MARK):
             return 403  # guests of a class bring no files
-        if not self._rates.setdefault(visitor, Rate(*REQUESTS)).spend():
+        if not self._rates.spend(visitor):
             return 429
         return 503 if scope["path"] == "/" and self.full(visitor) else 0
 
@@ -260,7 +262,11 @@ class Gate:
         Guests of a class come in by its code. `bare` sends a page of its own.
         """
         text = scope["query_string"].decode("latin-1")
-        query = parse_qs(text, keep_blank_values=True, max_num_fields=4)
+        try:
+            query = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS)
+        except ValueError:  # more fields
+            await _answer(send, 400)
+            return
         asks = scope["method"] == "GET"
         made = self.visitors.admit(query.get("token", [""])[0]) if asks else ""
         if self.classroom and asks and not made and not visitor and "token" not in query:

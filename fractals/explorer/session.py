@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from time import monotonic
@@ -130,6 +130,22 @@ class Rate:
         allowed = self._left >= 1
         self._left -= allowed
         return allowed
+
+
+class Rates:
+    """A rate for each of the newest names."""
+
+    def __init__(self, rate: float, burst: float, most: int) -> None:
+        self.rate, self.burst, self.most = rate, burst, most
+        self.kept: OrderedDict[str, Rate] = OrderedDict()
+
+    def spend(self, name: str) -> bool:
+        """Count one event of a name, and return whether its rate allows it."""
+        found = self.kept.setdefault(name, Rate(self.rate, self.burst))
+        self.kept.move_to_end(name)
+        while len(self.kept) > self.most:
+            self.kept.popitem(last=False)
+        return found.spend()
 
 
 NO_CLASS = "this server has no class"

@@ -26,6 +26,8 @@ def pages(browser, own_server):
         browsers.Tab(browser, each, size=page.SIZE, panels=True)
         for each in (server.running, running)
     )
+    leader.page.get_by_role("region", name="Class", exact=True).wait_for()  # how guests come in
+    leader.page.get_by_role("button", name="Close").click()
     yield leader, guest
     assert not leader.problems
     assert not guest.problems
@@ -136,6 +138,32 @@ def test_a_leader_who_loads_the_page_again_goes_on(pages):
     leader.until("window.explorer?.placed")
     leader.open(OTHER)
     follows(guest, leader)
+    assert not leader.page.locator(".panel").count()
+
+
+def test_all_guests_are_called_back_from_their_panels(pages):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    follows(guest, leader)
+    assert not guest.page.locator(".first").count()  # nothing is drawn, and yet there is a picture
+    page.opened(guest, "Color")
+    button(guest, "Follow again").wait_for()
+    leader.page.get_by_role("button", name="Class: 1").click()
+    button(leader, "Have everyone follow").click()
+    follows(guest, leader)
+    guest.page.locator(".panel").wait_for(state="detached")
+
+
+def test_a_third_tab_of_a_guest_says_so_and_goes_on_when_another_is_closed(pages):
+    _, guest = pages
+    second, third = [browsers.Explored() for _ in range(2)]
+    for each in (second, third):
+        each.page, each.problems = guest.context.new_page(), []
+        each.page.goto(guest.page.url.partition("#")[0])
+        each.until("window.explorer && (explorer.connected || explorer.lost)")
+    third.page.get_by_text("You have this class open in two other tabs.").wait_for()
+    second.page.close()
+    third.until("explorer.connected")
 
 
 def test_a_guest_who_is_removed_is_asked_for_the_code_again(pages):

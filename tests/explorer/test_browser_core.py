@@ -351,7 +351,7 @@ def test_a_server_that_stops_answering_is_connected_to_again(new_tab):
         script="""{
             const wait = window.setTimeout;
             window.setTimeout = (call, ms, ...rest) =>
-                wait(call, ms === 60000 ? window.patience ?? ms : ms, ...rest);
+                wait(call, ms === 20000 ? window.patience ?? ms : ms, ...rest);
         }"""
     )
     before = tab.settle()
@@ -459,6 +459,17 @@ def test_a_lost_context_is_filled_from_kept_arrays(tab):
     assert np.array_equal(tab.pixels(), before)
     wheel(tab, 1)
     tab.assert_exact()
+
+
+def test_a_page_whose_card_does_not_come_back_says_so_and_goes_on_without_it(new_tab):
+    tab = new_tab(panels=True, size=(760, 560))
+    tab.open(DIRECT)
+    tab.address()
+    tab.run("explorer.stage.renderer.gl.getExtension('WEBGL_lose_context').loseContext()")
+    tab.page.get_by_text("The graphics card has left this page.").wait_for()
+    tab.page.get_by_role("button", name="Draw without it").click()
+    tab.until("location.search.includes('plain') && window.explorer?.settled")
+    assert tab.assert_exact()["view"]["width"] == DIRECT["view"]["width"]
 
 
 def test_a_hidden_page_asks_for_nothing(tab):

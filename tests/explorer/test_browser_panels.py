@@ -59,6 +59,25 @@ def tab(panels):
 # ---------------------------------------------------------------------- color
 
 
+def test_palettes_and_switches_are_seen_in_forced_colors_and_with_more_contrast(tab):
+    def style(part, pseudo, key):
+        return tab.run(
+            "([part, pseudo, key]) => getComputedStyle(document.querySelector(part), pseudo)[key]",
+            [part, pseudo, key],
+        )
+
+    tab.page.emulate_media(forced_colors="active", color_scheme="dark")
+    opened(tab, "Color")
+    tab.page.locator(".palettes .strip").first.wait_for()
+    assert "gradient" in style(".palettes .strip", None, "backgroundImage")
+    opened(tab, "Export").locator(".switch").first.wait_for()
+    for media in ({"forced_colors": "active"}, {"forced_colors": "none", "contrast": "more"}):
+        tab.page.emulate_media(**media)
+        knob, track = (style(".switch", each, "backgroundColor") for each in ("::after", None))
+        assert knob != track, media
+    tab.page.emulate_media(contrast="no-preference", color_scheme="light")
+
+
 def test_a_palette_recolors_without_iterating_and_can_be_undone(tab):
     tab.run(PAINTED)
     before = tab.pixels()

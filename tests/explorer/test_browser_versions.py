@@ -118,6 +118,29 @@ def test_two_are_compared_up_to_a_line_that_keys_move(walked):
     assert panel.locator(".version").count() >= 4
 
 
+def test_two_tabs_see_each_others_versions_and_neither_undoes_the_other(walked):
+    tab, panel = walked
+    other = browsers.Explored()
+    other.page, other.problems = tab.context.new_page(), []
+    other.page.goto(tab.page.url)
+    other.until("window.explorer?.catalog && explorer.settled")
+    theirs = opened(other, "Versions")
+    other.until("document.querySelector('.version [aria-current]')")  # its first picture
+    theirs.get_by_role("button", name="More about Density: 3").click()
+    theirs.get_by_role("button", name="Remove", exact=True).click()
+    panel.get_by_role("button", name="Density: 3", exact=True).wait_for(state="detached")
+    panel.get_by_role("button", name="Mark Palette: Ember with a star").click()
+    theirs.get_by_role("button", name="Take the star from Palette: Ember").wait_for()
+    other.run("explorer.paint({...explorer.scene.color, palette: 'jade'})")
+    panel.get_by_role("button", name="Palette: Jade", exact=True).wait_for()
+    other.page.locator(".message").get_by_role("button", name="Undo").click()
+    panel.get_by_role("button", name="Density: 3", exact=True).wait_for()
+    assert sorted(names(panel)) == sorted(names(theirs))
+    assert "Palette: Jade" in names(panel)
+    assert not other.problems
+    other.page.close()
+
+
 def test_a_version_opens_in_another_tab(walked):
     tab, panel = walked
     panel.get_by_role("button", name="More about Density: 3").click()

@@ -17,7 +17,8 @@ from support.explorer import SIZE, Client
 
 import fractals
 from fractals.errors import OptionError
-from fractals.explorer import classroom, entrance
+from fractals.explorer import classroom, entrance, gate
+from fractals.explorer.application import OPEN_TWICE
 from fractals.explorer.classroom import Classroom, clean, fitted
 from fractals.explorer.options import ExploreOptions
 
@@ -261,9 +262,10 @@ def test_a_guest_comes_back_under_his_name_and_has_two_pages_at_most(server):
                 await guest.say("guest", picture=picture(), name="Zoe")
                 await guest.until("guest", name="Zoe")
                 async with page(server, cookie):
-                    with pytest.raises(websockets.ConnectionClosed):
+                    with pytest.raises(websockets.ConnectionClosed) as told:
                         async with page(server, cookie):
                             pass
+                    assert told.value.rcvd.code == OPEN_TWICE
             while (told := await leader.ask("class", "class"))["guests"][0]["here"]:
                 await asyncio.sleep(0.02)
             assert told["guests"][0]["picture"] == 1
@@ -363,6 +365,17 @@ def test_who_has_no_cookie_gets_the_page_with_the_code_in_his_language(server):
     assert (status, head["content-type"], b"<svg" in body) == (200, "image/svg+xml", True)
 
 
+def test_a_link_that_others_have_added_fields_to_lets_guests_in(server):
+    code = server.explorer.classroom.code
+    added = "&".join(f"utm_{k}=%C3%A9" for k in range(9))
+    status, _, body = asked(server, f"/enter?code={code}&{added}")
+    assert (status, f'value="{code}"' in body.decode()) == (200, True)
+    many = "&".join("x=1" for _ in range(gate.FIELDS + 1))
+    for path in (f"/enter?{many}", f"/enter?code={code}&name=&{many}"):
+        status, _, body = asked(server, path)
+        assert (status, b"Bad Request" in body) == (400, True)
+
+
 def test_guesses_of_the_code_are_few(server):
     def guessed():
         return asked(server, "/enter?code=BBBBBB&name=")[2].decode()
@@ -374,7 +387,7 @@ def test_guesses_of_the_code_are_few(server):
     for k in range(classroom.MOST_ADDRESSES + 10):
         with pytest.raises(OptionError, match=r"wrong|often"):
             room.admit("?", "", f"10.0.{k // 256}.{k % 256}")
-    assert len(room._from) == classroom.MOST_ADDRESSES
+    assert len(room._from.kept) == classroom.MOST_ADDRESSES
 
 
 def test_guests_come_from_the_local_network_unless_others_are_asked_for():
@@ -458,7 +471,7 @@ def test_a_class_of_thirty_follows_and_sends_pictures(server):
 
     async def talk():
         names = [f"guest {k}".replace(" ", "+") for k in range(30)]
-        server.explorer.classroom._from["127.0.0.1"] = classroom.Rate(1e9, 1e9)
+        server.explorer.classroom._from = classroom.Rates(1e9, 1e9, 1)
         cookies = [await asyncio.to_thread(came_in, server, name) for name in names]
         async with contextlib.AsyncExitStack() as opened:
             leader = await opened.enter_async_context(page(server))

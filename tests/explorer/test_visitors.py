@@ -20,6 +20,7 @@ from fractals.explorer import gate, server
 from fractals.explorer.application import Explorer
 from fractals.explorer.gate import Visitors
 from fractals.explorer.options import ExploreOptions
+from fractals.explorer.session import Rates
 
 PATIENCE = 60
 
@@ -216,6 +217,17 @@ def test_visitors_are_shut_out_at_once(own_server):
     assert asked(server, "/", cookie)[0] == 401
     assert asked(server, address)[0] == 403
     assert asked(server, "/", entered(server))[0] == 200
+
+
+def test_requests_are_counted_for_the_newest_visitors_only():
+    rates = Rates(0.0, 2.0, 3)
+    assert [rates.spend("a") for _ in range(3)] == [True, True, False]
+    assert all(rates.spend(name) for name in "bc")
+    assert not rates.spend("a")
+    assert rates.spend("d")  # b was not heard of for longest
+    assert sorted(rates.kept) == ["a", "c", "d"]
+    found = gate.Gate(None)
+    assert found._rates.most == gate.MOST_VISITORS
 
 
 def test_enter_in_the_terminal_prints_another_address(tmp_path):

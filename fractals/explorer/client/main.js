@@ -101,7 +101,12 @@ watchSize(canvas, (size) => {
   addEventListener("gamepadconnected", () => void pad().catch(() => {}), { once: true });
   mountPanels(made);
   keepLink(made);
-  made.addEventListener("drawn", () => opening?.remove(), { once: true });
+  const seen = () => {
+    if (made.stage.picture?.empty !== false) return;
+    opening?.remove(); // a guest of a class sees a picture of which nothing is drawn here
+    made.removeEventListener("frame", seen);
+  };
+  made.addEventListener("frame", seen);
   made.connection.connect();
   made.load();
 });

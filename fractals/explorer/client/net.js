@@ -7,6 +7,7 @@ const RATE = 36,
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
 const LARGE = 2 ** 17; // bytes of a message that a worker decodes in any case: the page goes on with its frames
 const NO_COOKIE = 4401,
+  OPEN_TWICE = 4409,
   NO_ROOM = 1013,
   NO_REASON = 1006,
   TOO_MUCH = 4429;
@@ -189,9 +190,11 @@ export class Connection {
         ? say("the_server_does_not_know")
         : code === NO_ROOM
           ? say("the_server_is_full_this")
-          : code === TOO_MUCH
-            ? say("the_server_could_not_keep")
-            : reason || say("the_connection_is_lost_this");
+          : code === OPEN_TWICE
+            ? say("this_class_is_open_twice")
+            : code === TOO_MUCH
+              ? say("the_server_could_not_keep")
+              : reason || say("the_connection_is_lost_this");
     this.on.lost(line);
     this.#timer = setTimeout(
       () => {

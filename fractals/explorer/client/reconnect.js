@@ -1,6 +1,6 @@
 /** What a new connection asks for: the scene that is shown, then what the lost one did not answer. */
 
-const ANSWERED = 60_000; // ms in which the server answers a view or colors: it does so before it draws
+const ANSWERED = 20_000; // ms in which the server answers a view or colors: it does so before it draws, and a loaded one took 4 s
 
 export class Reconnect {
   #first;

@@ -9,8 +9,11 @@ const answer = (request) =>
     request.onerror = () => reject(request.error);
   });
 
-/** Return a shelf of records that have an `id`. @template {{id: string}} T @param {string} name */
-export function shelfOf(name) {
+/** Return a shelf of records that have an `id`. @template {{id: string}} T @param {string} name
+ * @param {(records: T[], gone: string[]) => void} heard is told what another tab has written and removed */
+export function shelfOf(name, heard) {
+  const others = new BroadcastChannel(`${BASE}.${name}`);
+  others.onmessage = ({ data: { records, gone } }) => heard(records, gone);
   /** @type {Promise<IDBDatabase>|null} */
   let base = null;
   const opened = () =>
@@ -30,6 +33,8 @@ export function shelfOf(name) {
         .catch(() => []),
     /** Write some records, and remove others. @param {T[]} records @param {string[]} [gone] ids */
     async write(records, gone = []) {
+      if (!records.length && !gone.length) return;
+      others.postMessage({ records, gone });
       try {
         const found = await store("readwrite");
         for (const each of records) found.put(each);

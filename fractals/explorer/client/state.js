@@ -38,6 +38,14 @@ export const kept = {
   },
 };
 
+/** Take what another tab has kept: else the next value kept here would be made of what was there before.
+ * @param {{key: string|null}} event null: all was removed */
+export function heard({ key }) {
+  for (const [name, cell] of cells)
+    if (key === null || key === `fractals.${name}`) cell.value = stored(name);
+}
+globalThis.addEventListener?.("storage", heard);
+
 function cellOf(/** @type {string} */ key) {
   if (!cells.has(key)) cells.set(key, signal(stored(key)));
   return cells.get(key);

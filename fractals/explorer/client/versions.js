@@ -146,6 +146,30 @@ export function together(all, given) {
   return [...given.filter(({ id }) => !known.has(id)), ...both];
 }
 
+/** Return the tree after another tab has written some versions and removed others. @param {Version[]} all @param {Version[]} records
+ * @param {string[]} gone ids @returns {Version[]} */
+export function elsewhere(all, records, gone) {
+  const written = new Map(records.map((each) => [each.id, each])),
+    left = gone.reduce(withoutVersion, all).map((each) => written.get(each.id) ?? each),
+    known = new Set(left.map(({ id }) => id));
+  return [...left, ...records.filter(({ id }) => !known.has(id))];
+}
+
+/** Return the tree with versions that were removed; what has changed since stays. @param {Version[]} all @param {Version[]} before
+ * @param {string[]} gone ids @returns {Version[]} */
+export function restored(all, before, gone) {
+  const lost = new Set(gone),
+    parents = new Map(before.map(({ id, parent }) => [id, parent])),
+    now = new Map(
+      all.map((each) => {
+        const parent = parents.get(each.id);
+        return [each.id, parent && lost.has(parent) ? { ...each, parent } : each];
+      }),
+    );
+  const back = before.flatMap((each) => now.get(each.id) ?? (lost.has(each.id) ? [each] : []));
+  return [...back, ...[...now.values()].filter(({ id }) => !parents.has(id))];
+}
+
 /** @typedef {{path: string[], one: unknown, other: unknown}} Difference */
 
 /** Return where two scenes differ, but in the size of the picture. @param {unknown} one @param {unknown} other

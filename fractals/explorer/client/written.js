@@ -168,6 +168,16 @@ export function inWords(/** @type {string} */ line) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Return a line of the server about a file in words of the page; the name of a pasted text says nothing.
+ * @param {string} line @param {string} name */
+export function ofFile(line, name) {
+  if (!line.startsWith(`${name}: `)) return inWords(line);
+  const rest = line.slice(name.length + 2);
+  return name.startsWith("pasted.")
+    ? inWords(rest)
+    : say("a_file_says", { name, line: inWords(rest) });
+}
+
 /** Return the last word of a key that is no number: "color.layers.0.blend" -> "blend"; of a name's table, the table. */
 function lastOf(/** @type {string} */ key) {
   const parts = key.split(".").filter((part) => !/^\d+$/.test(part) && part !== "name");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { History } from "../../../fractals/explorer/client/history.js";
 import { effect } from "../../../fractals/explorer/client/lib/signals-core.js";
-import { kept, observe } from "../../../fractals/explorer/client/state.js";
+import { heard, kept, observe } from "../../../fractals/explorer/client/state.js";
 
 test("an effect that reads observed fields runs when they change, and only then", () => {
   const object = observe({ one: 1, two: 2 }, "one");
@@ -25,6 +25,28 @@ test("values without a browser's storage are kept in memory", () => {
   });
   kept.set("favorites", ["jade"]);
   assert.deepEqual(seen, ["none", ["jade"]]);
+});
+
+test("what another tab keeps is not lost when this one keeps something", () => {
+  const before = globalThis.localStorage,
+    store = new Map();
+  const fake = {
+    getItem: (key) => store.get(key) ?? null,
+    setItem: (key, text) => store.set(key, text),
+  };
+  Object.defineProperty(globalThis, "localStorage", { value: fake, configurable: true });
+  try {
+    kept.set("palettes", ["one"]);
+    store.set("fractals.palettes", JSON.stringify(["one", "two"])); // by another tab
+    heard({ key: "fractals.palettes" });
+    kept.set("palettes", [...kept.get("palettes", []), "three"]);
+    assert.deepEqual(JSON.parse(store.get("fractals.palettes")), ["one", "two", "three"]);
+    store.clear();
+    heard({ key: null }); // all of it was removed
+    assert.equal(kept.get("palettes", "none"), "none");
+  } finally {
+    Object.defineProperty(globalThis, "localStorage", { value: before, configurable: true });
+  }
 });
 
 /** A history of the numbers that a counter had. */

@@ -5,10 +5,12 @@ import {
   branchesOf,
   changeOf,
   differencesOf,
+  elsewhere,
   exponentOf,
   fileOf,
   MOST,
   reached,
+  restored,
   textOf,
   together,
   versionsIn,
@@ -201,4 +203,36 @@ test("a version says in few words what was changed", () => {
   assert.equal(told(scene({ view: { ...view, center: ["1", "0"] } })), "Moved");
   assert.equal(told(scene({ view: { ...view, rotation: 30 } })), "Turned");
   assert.equal(told(scene({ view: { ...view, width: "4e-40" } })), "10^40 times nearer");
+});
+
+test("what another tab writes and removes is seen, and what this one has added stays", () => {
+  const { all, ids } = walk([dense(1), dense(2), dense(3)]);
+  const named = { ...all[2], title: "mine" },
+    made = { ...all[0], id: "new", parent: ids[2], scene: dense(9) };
+  const seen = elsewhere(all, [named, made], [ids[1]]);
+  assert.deepEqual(
+    seen.map(({ id, parent, title }) => [id, parent, title]),
+    [
+      [ids[0], null, ""],
+      [ids[2], ids[1], "mine"],
+      ["new", ids[2], ""],
+    ],
+  );
+  assert.equal(elsewhere(all, [], [ids[1]])[1].parent, ids[0]);
+});
+
+test("undoing a removal brings back what was removed, and nothing that another tab has removed since", () => {
+  const { all, ids } = walk([dense(1), dense(2), dense(3), dense(4)]);
+  const left = withoutVersion(all, ids[1]),
+    made = { ...all[0], id: "new", parent: ids[0], scene: dense(9) };
+  const later = elsewhere(left, [made, { ...left[0], star: true }], [ids[3]]);
+  assert.deepEqual(
+    restored(later, all, [ids[1]]).map(({ id, parent, star }) => [id, parent, star]),
+    [
+      [ids[0], null, true],
+      [ids[1], ids[0], false],
+      [ids[2], ids[1], false],
+      ["new", ids[0], false],
+    ],
+  );
 });

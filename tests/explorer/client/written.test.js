@@ -5,6 +5,7 @@ import {
   ANY,
   decimalField,
   inWords,
+  ofFile,
   numberField,
   partField,
   PLACE,
@@ -111,6 +112,18 @@ test("lines of the server are in words of the page", () => {
     ["the connection is lost", "The connection is lost"],
   ])
     assert.equal(inWords(line), words);
+});
+
+test("what is wrong with a file names it as it is called", () => {
+  for (const [line, name, words] of [
+    ["a.txt: unknown format", "a.txt", "“a.txt”: Unknown format"],
+    ["view.zoom: 'x' is no number", "a.toml", "Zoom: 'x' is no number"],
+    ["pasted.json: not JSON: line 1, column 2", "pasted.json", "Not JSON: line 1, column 2"],
+  ]) {
+    const told = ofFile(line, name);
+    assert.equal(told, words);
+    assert.equal(inWords(told), told); // which messages do once more
+  }
 });
 
 test("a part of a larger picture is read as the command line writes it", () => {

@@ -76,7 +76,10 @@ function follows(
     const needed = !SEEN.includes(ui.open);
     untracked(() => needed && guest.leave(true));
   });
-  effect(() => void document.documentElement.classList.toggle("following", guest.following));
+  effect(() => {
+    document.documentElement.classList.toggle("following", guest.following);
+    untracked(() => guest.following && !SEEN.includes(ui.open) && close());
+  });
   /** What is shown, in words. */
   const words = () => {
     const { led } = guest;

@@ -10,7 +10,7 @@ export function leaderPanel(leading, close, gather) {
   const Door = (
     /** @type {Received.ClassOf} */ { address, code, open },
   ) => html`<div class="class-door">
-    <img class="class-code" src=${`/class/code.svg?${code}`} alt=${told("code_picture")} width="132" height="132" onError=${(
+    <img class="class-code" src=${`/class/code.svg?${code}`} alt=${told("code_picture")} width="200" height="200" onError=${(
       /** @type {FieldEvent<HTMLImageElement>} */ { target },
     ) => {
       target.hidden = true;

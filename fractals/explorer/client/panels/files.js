@@ -4,6 +4,7 @@ import { transport } from "../net.js";
 import { observe } from "../state.js";
 import { Row, Section, Select, TextField } from "../ui.js";
 import { say } from "../words.js";
+import { ofFile } from "../written.js";
 
 const MANY = 12; // things, beyond which a field searches them
 
@@ -26,6 +27,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
   /** Open what a file holds, or the panel where it holds many things, or asks for some.
    * @param {File} file @param {string} [entry] @param {AskedOf[]} [given] what it has asked for, with other values */
   async function take(file, entry = "", given = []) {
+    if (!file.size) return notify(say("this_file_is_empty", { name: file.name }), "error");
     try {
       const words = given.map(([name, value]) => `${name}=${String(value).replace(/\s/g, "")}`);
       const {
@@ -52,7 +54,10 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
     } catch (error) {
       const unsent = error instanceof TypeError; // of `fetch`, which says no more
       if (file.type.startsWith("image/") && !unsent && (await photo(file))) return;
-      notify(unsent ? say("was_not_sent_it_is", { name: file.name }) : error.message, "error");
+      const line = unsent
+        ? say("was_not_sent_it_is", { name: file.name })
+        : ofFile(error.message, file.name);
+      notify(line, "error");
     }
   }
 

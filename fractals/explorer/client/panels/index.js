@@ -7,6 +7,7 @@ import { say } from "../words.js";
 import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
 import { Edge } from "./edge.js";
+import { watchCard } from "./blind.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
 import { tryLater } from "./later.js";
@@ -188,6 +189,7 @@ export function mountPanels(explorer) {
     second,
   };
   const menu = pointMenu(context);
+  const linked = Boolean(location.hash); // a page that is loaded again has a link, too
   const built = /** @type {Map<string, Panel>} */ (new Map()); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
   let wanted = /** @type {object|null} */ (null); // the newest call of `open`
@@ -281,13 +283,14 @@ export function mountPanels(explorer) {
   };
   let count = 0;
 
-  /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
-   * `id`: of a message that stays until it is dismissed, and replaces the one before it */
-  function notify(text, kind = "info", { action, id = `${(count += 1)}` } = {}) {
+  /** Show a line. @param {string} text @param {string} [kind]
+   * @param {{action?: [string, () => void]|null, id?: string, stays?: boolean}} [options]
+   * `id`: of a message that replaces the one before it; `stays`: until it is dismissed */
+  function notify(text, kind = "info", { action, id = `${(count += 1)}`, stays = false } = {}) {
     text = inWords(text);
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
     ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
-    if (id === PAUSED || id === LOST) return;
+    if (stays) return;
     setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
   // `told`, once all have heard of it: a panel shows it already.
@@ -300,10 +303,11 @@ export function mountPanels(explorer) {
       if (paused)
         notify(say("this_view_has_taken_s", { seconds: Math.round(paused.seconds) }), "info", {
           id: PAUSED,
+          stays: true,
           action: [say("go_on"), () => explorer.goOn()],
         });
       else dismiss(PAUSED);
-      if (lost) notify(lost, "error", { id: LOST });
+      if (lost) notify(lost, "error", { id: LOST, stays: true });
       else dismiss(LOST);
     });
   });
@@ -420,6 +424,7 @@ export function mountPanels(explorer) {
     root.dataset.open = ui.open && (panelOf(ui.open).wide ? "wide" : "side");
   });
   render(html`<${App} />`, root);
+  watchCard(canvas, notify, dismiss);
   drop(ui, upload);
   paste(context);
   const opening = PANELS.filter(({ key }) => key).map(({ id, title, key }) => ({
@@ -485,7 +490,10 @@ export function mountPanels(explorer) {
     ({ detail }) =>
       detail.role &&
       void import("../class/index.js")
-        .then(({ joinClass }) => PANELS.push(joinClass(context, detail.role)))
+        .then(({ joinClass }) => {
+          PANELS.push(joinClass(context, detail.role));
+          if (detail.role === "leader" && !linked) startWith(context, "class");
+        })
         .catch(() => notify(say("the_server_does_not_answer_this"), "error")),
     { once: true },
   );
@@ -543,8 +551,9 @@ function hideBars(
   document.addEventListener("fullscreenchange", moved);
 }
 
-/** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
-function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
+/** Show the gallery first if neither the server nor the address names a scene; a leader of a class first lets guests in. */
+function startPage(/** @type {Context} */ context) {
+  const { explorer, open } = context;
   addEventListener("popstate", ({ state }) => {
     if (state?.gallery && state.entry !== explorer.entry) open("gallery");
   });
@@ -552,12 +561,16 @@ function startPage(/** @type {Context} */ { explorer, ui, open, close }) {
   explorer.addEventListener(
     "welcome",
     ({ detail }) => {
-      if (!detail.gallery) return;
-      open("gallery");
-      explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
+      if (detail.gallery && detail.role !== "leader") startWith(context, "gallery");
     },
     { once: true },
   );
+}
+
+/** Show a panel first; moving the picture closes it. @param {Context} context @param {string} id */
+function startWith({ explorer, ui, open, close }, id) {
+  void open(id);
+  explorer.addEventListener("gesture", () => ui.open === id && close(), { once: true });
 }
 
 /** The commands that choose favorite palettes. */

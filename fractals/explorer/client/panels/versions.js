@@ -5,8 +5,10 @@ import { kept, observe } from "../state.js";
 import {
   branchesOf,
   changeOf,
+  elsewhere,
   fileOf,
   reached,
+  restored,
   together,
   versionsIn,
   withoutVersion,
@@ -34,7 +36,12 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
     link: "",
     renamed: "",
   });
-  const shelf = /** @type {ReturnType<typeof shelfOf<Version>>} */ (shelfOf("versions"));
+  const shelf = /** @type {ReturnType<typeof shelfOf<Version>>} */ (
+    shelfOf("versions", (records, gone) => {
+      if (own.now && gone.includes(own.now)) own.now = find(own.now)?.parent ?? null;
+      have(elsewhere(own.all, records, gone));
+    })
+  );
   const find = (/** @type {string|null} */ id) => own.all.find((each) => each.id === id);
 
   /** Show another tree, and keep it. @param {Version[]} all */
@@ -45,8 +52,12 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
       all.filter((each) => before.get(each.id) !== each),
       own.all.map(({ id }) => id).filter((id) => !ids.has(id)),
     );
+    have(all);
+  }
+  /** Show another tree. @param {Version[]} all */
+  function have(all) {
     own.all = all;
-    own.pair = own.pair.filter((id) => ids.has(id));
+    own.pair = own.pair.filter(find);
     if (own.pair.length < 2) own.comparing = false;
   }
   const change = (/** @type {string} */ id, /** @type {Partial<Version>} */ changes) =>
@@ -70,7 +81,10 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
     }, REST);
   };
   const ready = shelf.all().then((before) => {
-    own.all = branchesOf(before).flatMap(({ items }) => items);
+    own.all = together(
+      branchesOf(before).flatMap(({ items }) => items),
+      own.all,
+    ); // another tab may have written meanwhile
     for (const { scene, still, move } of explorer.steps.back)
       if (scene && still && !move) note(scene, still);
     explorer.addEventListener("drawn", soon);
@@ -93,7 +107,7 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
     put(withoutVersion(before, version.id));
     if (own.now === version.id) own.now = version.parent;
     notify(say("was_removed", { name: titleOf(version) }), "info", {
-      action: [say("undo"), () => put(together(before, own.all))],
+      action: [say("undo"), () => put(restored(own.all, before, [version.id]))],
     });
   }
   /** Forget all that has neither star nor name. */
@@ -102,7 +116,17 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
       plain = before.filter(({ id, title, star }) => !title && !star && id !== own.now);
     put(plain.reduce((left, { id }) => withoutVersion(left, id), before));
     notify(say("versions_were_removed", { count: plain.length }), "info", {
-      action: [say("undo"), () => put(together(before, own.all))],
+      action: [
+        say("undo"),
+        () =>
+          put(
+            restored(
+              own.all,
+              before,
+              plain.map(({ id }) => id),
+            ),
+          ),
+      ],
     });
   }
   async function menu(/** @type {Version} */ { id, scene }) {

@@ -13,6 +13,7 @@ export const texts = {
   a_drag_goes_around_the: "Ziehen geht um den Körper herum; W A S D fliegen.",
   a_drag_looks_around_or: "Ziehen schaut umher oder geht um den Körper",
   a_file_for_fractals_render: "Eine Datei für fractals render.",
+  a_file_says: "„{name}“: {line}",
   a_film_of_what_you: "Ein Film von dem, was Sie sehen",
   a_flight_from_one_beautiful: "Ein Flug von einem schönen Ort zum nächsten (A)",
   a_flight_from_one_beautiful_place: "Ein Flug von einem schönen Ort zum nächsten",
@@ -194,6 +195,7 @@ export const texts = {
     "Ziehen macht das Feld breiter; ein Doppelklick stellt die erste Breite her",
   draw_it: "Zeichnen",
   draw_where: "Wo gefärbt wird",
+  draw_without_it: "Ohne sie zeichnen",
   drawing: "Zeichnen",
   drawn_in_the_server_keeps: "In {duration} gezeichnet. Der Server behält die Datei 10 Minuten.",
   draws_this_picture_without_the: "Zeichnet dieses Bild ohne den Explorer.",
@@ -732,6 +734,8 @@ export const texts = {
     "Die Flamme um die Mitte der Ebene, um gleiche Teile eines Kreises gedreht.",
   the_flame_and_its_mirror: "Die Flamme und ihr Spiegelbild, links und rechts.",
   the_formula_asks_for: "Die Formel fragt nach",
+  the_graphics_card_has_left:
+    "Die Grafikkarte hat diese Seite verlassen. Sie kommt von selbst wieder, oder die Seite macht ohne sie weiter.",
   the_keys_o_and_shift: " Die Tasten O und Umschalt+O tun das mit dem neuesten.",
   the_last_change_of_the_desk: "Die letzte Änderung am Tisch",
   the_last_color_leads_back: "Die letzte Farbe führt zur ersten zurück",
@@ -785,8 +789,11 @@ export const texts = {
   there_is_no_surface_at: "An diesem Punkt ist keine Oberfläche.",
   there_is_nothing_to_compare: "Noch gibt es nichts zu vergleichen. K behält einen Schnappschuss.",
   thickness_in_mm: "Dicke in mm",
+  this_class_is_open_twice:
+    "Sie haben diese Klasse schon in zwei anderen Tabs offen. Schließen Sie einen, dann geht es hier weiter.",
   this_file_holds_no_versions:
     "Diese Datei enthält keine Versionen: Wählen Sie eine, die „Als Datei sichern“ geschrieben hat.",
+  this_file_is_empty: "„{name}“ ist leer.",
   this_is_a_part_of: "Das ist ein Teil eines Eintrags. Fügen Sie den ganzen ein, mit name { ... }.",
   this_one_is_a_relief: "dieses ist ein Relief, das Farbe, Relief, Höhen flach macht",
   this_one_is_of_a: "dieses zeigt einen Körper",

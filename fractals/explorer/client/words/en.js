@@ -13,6 +13,7 @@ export const texts = {
   a_drag_goes_around_the: "A drag goes around the solid; W A S D fly.",
   a_drag_looks_around_or: "A drag looks around, or goes around the solid",
   a_file_for_fractals_render: "A file for fractals render.",
+  a_file_says: "“{name}”: {line}",
   a_film_of_what_you: "A film of what you see",
   a_flight_from_one_beautiful: "A flight from one beautiful place to the next (A)",
   a_flight_from_one_beautiful_place: "A flight from one beautiful place to the next",
@@ -191,6 +192,7 @@ export const texts = {
   drag_to_make_the_panel: "Drag to make the panel wider; a double click takes its first width",
   draw_it: "Draw it",
   draw_where: "Draw where",
+  draw_without_it: "Draw without it",
   drawing: "Drawing",
   drawn_in_the_server_keeps: "Drawn in {duration}. The server keeps the file for 10 minutes.",
   draws_this_picture_without_the: "Draws this picture without the explorer.",
@@ -719,6 +721,8 @@ export const texts = {
     "The flame about the middle of the plane, turned by equal parts of a circle.",
   the_flame_and_its_mirror: "The flame and its mirror image, left and right.",
   the_formula_asks_for: "The formula asks for",
+  the_graphics_card_has_left:
+    "The graphics card has left this page. It comes back by itself, or the page goes on without it.",
   the_keys_o_and_shift: " The keys O and Shift+O do so with the newest one.",
   the_last_change_of_the_desk: "The last change of the desk",
   the_last_color_leads_back: "The last color leads back to the first",
@@ -770,8 +774,11 @@ export const texts = {
   there_is_no_surface_at: "There is no surface at this point.",
   there_is_nothing_to_compare: "There is nothing to compare with yet. Press K to keep a snapshot.",
   thickness_in_mm: "Thickness in mm",
+  this_class_is_open_twice:
+    "You have this class open in two other tabs. Close one, and this one goes on.",
   this_file_holds_no_versions:
     "This file holds no versions: choose one that Save as a file has written.",
+  this_file_is_empty: "“{name}” is empty.",
   this_is_a_part_of: "This is a part of an entry. Paste the whole entry, with name { ... }.",
   this_one_is_a_relief: "this one is a relief, which Color, Relief, Heights makes flat",
   this_one_is_of_a: "this one is of a solid",
