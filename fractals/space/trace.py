@@ -419,7 +419,8 @@ class Tracing:
 
         Light that comes without a bounce has fine detail and little noise; light that has bounced
         is smoother, and has most of the noise. So where the guides tell them apart, each is
-        filtered alone. Of the first, the picture takes the mean of what it was and what it became.
+        filtered alone. Of the first, the picture takes the mean of what it was and what it became,
+        but not where a lens or a shutter blurs it, which leaves noise.
         """
         if not self.plan.scene.develop.denoise:
             return self.developer.pixels(light)
@@ -442,7 +443,9 @@ class Tracing:
         first = np.ascontiguousarray(light[..., lights.FIRST :], np.float32)
         first *= np.float32(self.developer.exposure)
         later = np.maximum(color - first, np.float32(0))
-        return self.developer.pixels((first + smooth(first)) / 2 + smooth(later))
+        sharp = self.plan.scene.camera.lens == 0 and len(self._moments) == 1
+        smoothed, kept = smooth(first), np.float32(0.5 * sharp)
+        return self.developer.pixels(smoothed + kept * (first - smoothed) + smooth(later))
 
     def guides(self, side: int = SIDE) -> NDArray[np.float32]:
         """Return the surface of all pixels, as of `fractals.space.light.make_guide_body`.

@@ -122,9 +122,10 @@ def test_light_without_a_bounce_is_filtered_alone(blank):
     assert later.max() > 0.1
 
 
-def test_half_of_the_first_light_stays_as_it_was(blank):
+@pytest.mark.parametrize(("lens", "kept"), [(0.0, 0.5), (0.02, 0.0)])
+def test_half_of_the_first_light_stays_as_it_was(blank, lens, kept):
     """The mean of what was and of what the filter made, and all that it made of the rest."""
-    tracing = traced("cpu", denoise=True, samples=4)
+    tracing = traced("cpu", denoise=True, samples=4, lens=lens)
     light = np.zeros((14, 20, 12), np.float32)
     light[3, 4, :3], light[3, 4, 9:] = 5, 3
     shown = []
@@ -132,8 +133,8 @@ def test_half_of_the_first_light_stays_as_it_was(blank):
     tracing.developer.exposure = 1.0
     tracing.finished(light)
     means = np.float32(3 / 280), np.float32(2 / 280)
-    assert np.allclose(shown[0][0, 0], means[0] / 2 + means[1])
-    assert np.allclose(shown[0][3, 4], (3 + means[0]) / 2 + means[1])
+    assert np.allclose(shown[0][0, 0], means[0] * (1 - kept) + means[1])
+    assert np.allclose(shown[0][3, 4], kept * 3 + (1 - kept) * means[0] + means[1])
 
 
 @pytest.mark.parametrize("lens", [0.0, 0.02])
