@@ -7,6 +7,7 @@
     python benchmarks/first.py --warm --runs 11        # starts whose programs are compiled
     python benchmarks/first.py --defaults --against OTHER  # pictures as they are by default
     python benchmarks/first.py --shipped --runs 5      # with what scripts/prebuilt.py wrote
+    python benchmarks/first.py --solids --runs 1       # the gallery's solids: half an hour
     python benchmarks/first.py --read FILE.json        # its table
 
 The first kind starts from empty caches. Each other kind starts from a copy of the caches that the
@@ -20,6 +21,9 @@ in turns with a process that imports NumPy alone.
 With --defaults, the same of pictures that take long, a quarter as wide and high as by default: the
 whole ones take about 16 times as long. Both checkouts draw the scenes of this one's gallery. Drafts
 and denoised pictures are of this checkout alone.
+
+With --solids, the same of all solids of the gallery as large as they are, with the denoiser and
+without; KIND names some of these pictures.
 
 With --shipped each kind starts from empty caches, in turns with machine code of the package and
 without: medians of the CPU time of a first picture, and of the same again.
@@ -103,6 +107,21 @@ SHIPPED: dict[str, list[str]] = {
 NUMPY = "import numpy"
 
 
+def solids() -> dict[str, list[str]]:
+    """Return the pictures of all solids of the gallery, with the denoiser and without."""
+    from fractals import catalog, load_scene
+
+    names = [
+        name for name in catalog.names("gallery") if load_scene(f"gallery:{name}").family == "solid"
+    ]
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        size = "{}x{}".format(*load_scene(f"gallery:{name}").image.size)
+        kinds[f"{name}, denoised"] = [name, "--size", size, "--denoise"]
+        kinds[name] = [name, "--size", size]
+    return kinds
+
+
 def draw(
     checkout: Path, arguments: list[str], caches: Path, shipped: bool = False
 ) -> tuple[float, float]:
@@ -157,9 +176,12 @@ def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dic
 
 
 def measure_warm(
-    checkouts: dict[str, Path], runs: int, kinds: dict[str, list[str]]
+    checkouts: dict[str, Path], runs: int, kinds: dict[str, list[str]], small: bool = False
 ) -> list[dict[str, Any]]:
-    """Return for each checkout and picture what starts take whose programs are compiled."""
+    """Return for each checkout and picture what starts take whose programs are compiled.
+
+    `small`: a small picture compiles them.
+    """
     results = []
     with tempfile.TemporaryDirectory() as folder:
         caches = {name: Path(folder, name) for name in checkouts}
@@ -171,7 +193,8 @@ def measure_warm(
             found: dict[str, list[float]] = {name: [] for name in drawn}
             for k in range(-3 if kinds is WARM else -1, runs):  # the first ones compile
                 for name in drawn[:: 1 if k % 2 else -1]:
-                    seconds, _ = by(checkouts[name], arguments, caches[name])
+                    own = ["--size", "64x40"] if small and k < 0 and kind != NUMPY else []
+                    seconds, _ = by(checkouts[name], [*arguments, *own], caches[name])
                     found[name] += [seconds] if k >= 0 else []
             results += [
                 {
@@ -233,6 +256,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--warm", action="store_true", help="time starts of compiled programs")
     parser.add_argument("--defaults", action="store_true", help="time pictures that take long")
+    parser.add_argument("--solids", action="store_true", help="time all solids of the gallery")
     parser.add_argument("--shipped", action="store_true", help="time machine code of the package")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--read", type=Path, help="print the table of a file")
@@ -240,7 +264,8 @@ def main() -> None:
     if options.read:
         print_table(json.loads(options.read.read_text()))
         return
-    if unknown := set(options.kinds) - set(KINDS):
+    known = solids() if options.solids else KINDS
+    if unknown := set(options.kinds) - set(known):
         parser.error(f"unknown kinds: {', '.join(sorted(unknown))}")
     checkouts = {"this": HERE}
     if options.against:
@@ -248,6 +273,9 @@ def main() -> None:
     table = bench_report.make_report([])
     if options.shipped:
         table["results"] = measure_shipped(options.runs)
+    elif options.solids:
+        wanted = {kind: known[kind] for kind in options.kinds or known}
+        table["results"] = measure_warm({"this": HERE}, options.runs, wanted, small=True)
     elif options.warm or options.defaults:
         kinds = {**DEFAULTS, **ALONE} if options.defaults else WARM
         table["results"] = measure_warm(checkouts, options.runs, kinds)

@@ -212,7 +212,7 @@ def make_body(target, shared, guided):
     draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
     sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
     share, share_sky, share_haze = lights.make_shares(target)
-    guide = lights.make_guide(target)
+    guide, guide_light = lights.make_guide(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
     take = make_take(target, march.EYE + 1)
@@ -294,6 +294,7 @@ def make_body(target, shared, guided):
                 if guided and bounce == 0:
                     none = real(0), real(0), real(0)
                     guide(sums, 0, ids[PIXEL, p], triple(own, LIGHT, p), none)
+                    guide_light(sums, 0, ids[PIXEL, p], triple(own, LIGHT, p))
                 continue
             if bounce == 0:
                 fog = haze(t, light)
@@ -427,6 +428,10 @@ def make_body(target, shared, guided):
             count = shade(rays, own, ids, live, k, shot, sums)
             walk(calls, rays, count, wide, space.most, space)
             shine(rays, own, ids, count, k, light, sums)
+            if guided and k == 0:
+                for i in range(live):
+                    p = ids[0, i]
+                    guide_light(sums, 0, ids[PIXEL, p], triple(own, LIGHT, p))
             if k == shot.bounces:
                 for i in range(live):
                     own[SEEN, i] = zero

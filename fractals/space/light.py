@@ -6,7 +6,8 @@ path goes on in a random direction, as a matt surface reflects, until it sees th
 last bounce the sky lights the surface as far as its surroundings leave it open.
 
 A store that is lit anew also keeps how much of each source's light reaches a pixel: the *shares*.
-For a denoiser, the *guides* are added up: color and normal of what a path meets first.
+For a denoiser, the *guides* are added up: color and normal of what a path meets first, and the
+light that comes from there without a bounce.
 
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
@@ -51,7 +52,8 @@ SHARES = GLOW - SUNLIGHT  # of a pixel: red, green and blue of each source, in t
 # seen first and from there the pixel, and how much of it does not because of a shadow; the light of
 # the haze before what is seen first, and how much haze there is.
 DIRECT, SHADOW, HAZED, FOG, PASSES = GLOW, GLOW + 3, GLOW + 6, GLOW + 9, 10
-GUIDES = 6  # numbers of a pixel for a denoiser: color and normal
+# Numbers of a pixel for a denoiser: color, normal, and from `FIRST` on the light without a bounce
+GUIDES, FIRST = 9, 9
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
@@ -296,11 +298,12 @@ def make_shares(target):
 
 
 def make_guide(target):
-    """Return ``guide(out, j, i, color, n)``, which adds to the guides that follow a pixel's sums.
+    """Return what adds to the guides that follow a pixel's sums.
 
-    `color`: of the surface, or of the sky, cut off at 1; `n`: the normal, or 0.
+    ``guide(out, j, i, color, n)``: the color of the surface, or of the sky, cut off at 1, and the
+    normal, or 0; ``guide_light(out, j, i, light)``: a sample's light before it bounces.
     """
-    real, whole = target.real, target.int64
+    real, whole, keep = target.real, target.int64, make_keep(target)
 
     def kept(v):
         return whole(clamp(v, -real(1), real(1)) * real(ONE))
@@ -315,7 +318,12 @@ def make_guide(target):
         out[j, i, 7] += kept(n[1])
         out[j, i, 8] += kept(n[2])
 
-    return target.jit(guide)
+    def guide_light(out, j, i, light):
+        out[j, i, FIRST] += keep(light[0])
+        out[j, i, FIRST + 1] += keep(light[1])
+        out[j, i, FIRST + 2] += keep(light[2])
+
+    return target.jit(guide), target.jit(guide_light)
 
 
 def make_surface(target, walk):
@@ -356,7 +364,8 @@ def make_path(target, met, shared, guided):
     sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
     share, share_sky, share_haze = make_shares(target)
-    start, gather, guide = target.jit(start_of), target.jit(gathered), make_guide(target)
+    start, gather = target.jit(start_of), target.jit(gathered)
+    guide, guide_light = make_guide(target)
 
     def path(column, row, sample, shot, space, out, j, i):
         light, zero = shot.light, real(0)
@@ -375,6 +384,7 @@ def make_path(target, met, shared, guided):
                     share_haze(out, j, i, haze(real(NOWHERE), light), (zero, zero, zero))
                 if guided and k == 0:
                     guide(out, j, i, color, (zero, zero, zero))
+                    guide_light(out, j, i, color)
                 break
             if k == 0:
                 fog = haze(t, light)
@@ -411,6 +421,8 @@ def make_path(target, met, shared, guided):
                         share(out, j, i, DIRECT, reflected)
                 elif shared > 1 and k == 0:
                     share(out, j, i, SHADOW, lit(s, n, d, through, gloss))
+            if guided and k == 0:
+                guide_light(out, j, i, color)
             d, gloss, begin = reflect(n, p, q), zero, zero
             if k == shot.bounces:
                 seen, way = last(o, n, d, h, space)

@@ -37,7 +37,7 @@ PER_SAMPLE = {"draft": 0.5, "good": 16.0, "best": 64.0}
 # Where pixels have as many as they need: the most paths for each of supersampling's samples, the
 # noise, and the fewest paths of a pixel, as of `fractals.space.enough`. A denoiser needs fewer.
 ENOUGH = {"draft": (0.5, 0.0, 1), "good": (32.0, 2.5, 8), "best": (256.0, 0.5, 16)}
-TO_DENOISE = {"draft": (0.5, 0.0, 1), "good": (8.0, 3.5, 4), "best": (16.0, 1.5, 8)}
+TO_DENOISE = {"draft": (0.5, 0.0, 1), "good": (8.0, 2.5, 4), "best": (32.0, 1.5, 8)}
 SHARE = 0.5  # of the most paths, that pixels need as a rule
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
 # Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps,
@@ -46,7 +46,7 @@ DETAIL, FEW = 1e-6, 4
 FINEST = 2.0**-53  # detail that float64 resolves
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel, without the shares of sources
-BYTES_OF_GUIDES = 48  # of a pixel, for a denoiser
+BYTES_OF_GUIDES = 72  # of a pixel, for a denoiser
 BYTES_OF_LIST = 2**20  # of a thread
 BAND = 2**22  # pixels whose sums are kept at once
 # A second and thread.

@@ -416,6 +416,11 @@ class Tracing:
 
         Open Image Denoise removes the noise. It takes colors and normals of the surface, too: those
         that follow the light, or else those of a ray through the middle of each pixel.
+
+        Light that comes without a bounce has fine detail and little noise; light that has bounced
+        is smoother, and has most of the noise. So where the guides tell them apart, each is
+        filtered alone. Of the first, the picture takes the mean of what it was and what it became,
+        but not where a lens or a shutter blurs it, which leaves noise.
         """
         if not self.plan.scene.develop.denoise:
             return self.developer.pixels(light)
@@ -426,9 +431,21 @@ class Tracing:
             np.ascontiguousarray(part, np.float32)
             for part in (light[..., :3], surface[..., :3], surface[..., 3:6])
         )
-        filtered = FILTER[quality_of(self.plan.scene)]
-        found = pyoidn.denoise(color, albedo=albedo, normal=normal, hdr=True, quality=filtered)
-        return self.developer.pixels(np.maximum(found, np.float32(0)))
+        quality = FILTER[quality_of(self.plan.scene)]
+
+        def smooth(part: NDArray[np.float32]) -> NDArray[np.float32]:
+            found = pyoidn.denoise(part, albedo=albedo, normal=normal, hdr=True, quality=quality)
+            positive: NDArray[np.float32] = np.maximum(found, np.float32(0))
+            return positive
+
+        if light.shape[2] == 3:
+            return self.developer.pixels(smooth(color))
+        first = np.ascontiguousarray(light[..., lights.FIRST :], np.float32)
+        first *= np.float32(self.developer.exposure)
+        later = np.maximum(color - first, np.float32(0))
+        sharp = self.plan.scene.camera.lens == 0 and len(self._moments) == 1
+        smoothed, kept = smooth(first), np.float32(0.5 * sharp)
+        return self.developer.pixels(smoothed + kept * (first - smoothed) + smooth(later))
 
     def guides(self, side: int = SIDE) -> NDArray[np.float32]:
         """Return the surface of all pixels, as of `fractals.space.light.make_guide_body`.

@@ -11,6 +11,7 @@ import pytest
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.errors import OptionError
+from fractals.space import light as lights
 from fractals.space import plan as plans
 from fractals.space.plan import make_solid_plan
 from fractals.space.trace import Tracing
@@ -72,7 +73,10 @@ def blank(monkeypatch):
 
 def test_light_is_denoised_before_it_is_developed(blank, tmp_path):
     image = fractals.render(**TINY, denoise=True, vignette=1, device="cpu")
-    ((color, albedo, normal, hdr, quality),) = blank
+    first, later = blank
+    color, albedo, normal, hdr, quality = first
+    assert later[0].shape == color.shape
+    assert all(np.array_equal(*pair) for pair in zip(first[1:3], later[1:3], strict=True))
     assert hdr
     assert quality == "fast"
     assert color.shape == albedo.shape == normal.shape == (14, 20, 3)
@@ -89,17 +93,48 @@ def test_light_is_denoised_before_it_is_developed(blank, tmp_path):
 def test_paths_guide_the_denoiser(blank):
     """Color and normal of what they meet first are those of rays, and nothing is traced again."""
     keys = {**TINY, "samples": 64, "denoise": True, "device": "cpu", "haze": 0}
-    image = fractals.render(**keys)
+    fractals.render(**keys)
     (_, albedo, normal, _, _), rays = blank[0], traced("cpu", haze=0).guides()
     assert np.abs(albedo - rays[..., :3]).mean() < 0.02
     assert np.abs(normal - rays[..., 3:6]).mean() < 0.06
     raw = fractals.compute(**{key: value for key, value in keys.items() if key != "denoise"})
     assert raw.sums.shape == (14, 20, 3)
-    shown = fractals.recolor(raw, denoise=True, device="cpu")
-    assert np.array_equal(shown.pixels, image.pixels)  # of the stand-in, which takes no guides
-    assert np.array_equal(blank[1][1], traced("cpu", haze=0).guides(1)[..., :3])
+    fractals.recolor(raw, denoise=True, device="cpu")
+    assert np.array_equal(blank[2][1], traced("cpu", haze=0).guides(1)[..., :3])
     fractals.render(**keys, quality="best")
-    assert blank[2][4] == "high"
+    assert blank[3][4] == "high"
+
+
+def test_light_without_a_bounce_is_filtered_alone(blank):
+    """It is the sun's on the surface, as the pass of direct light has it; the rest is bounces'."""
+    keys = {**TINY, "samples": 16, "haze": 0, "bounces": 2, "field": 12}  # no sky is in view
+    fractals.render(**keys, denoise=True, device="cpu")
+    first, later = blank[0][0], blank[1][0]
+    tracing = traced("cpu", **keys)
+    sums = np.zeros((14, 20, 3 + lights.SHARES + lights.PASSES), np.int64)
+    tracing.add(sums, range(14), 0, 16, None)
+    light = tracing.light(sums, 16)
+    assert np.allclose(first + later, light[..., :3], atol=1e-4)
+    at = 3 + lights.DIRECT - lights.SUNLIGHT
+    sun = tracing.shot.light[lights.SUNLIGHT : lights.SUNLIGHT + 3] * tracing.developer.exposure
+    assert np.allclose(first, light[..., at : at + 3] * sun, atol=1e-4)
+    assert first.max() > 0.1
+    assert later.max() > 0.1
+
+
+@pytest.mark.parametrize(("lens", "kept"), [(0.0, 0.5), (0.02, 0.0)])
+def test_half_of_the_first_light_stays_as_it_was(blank, lens, kept):
+    """The mean of what was and of what the filter made, and all that it made of the rest."""
+    tracing = traced("cpu", denoise=True, samples=4, lens=lens)
+    light = np.zeros((14, 20, 12), np.float32)
+    light[3, 4, :3], light[3, 4, 9:] = 5, 3
+    shown = []
+    tracing.developer.pixels = lambda found, top=0: shown.append(found) or found
+    tracing.developer.exposure = 1.0
+    tracing.finished(light)
+    means = np.float32(3 / 280), np.float32(2 / 280)
+    assert np.allclose(shown[0][0, 0], means[0] * (1 - kept) + means[1])
+    assert np.allclose(shown[0][3, 4], kept * 3 + (1 - kept) * means[0] + means[1])
 
 
 @pytest.mark.parametrize("lens", [0.0, 0.02])
@@ -110,7 +145,7 @@ def test_every_device_sums_the_same_guides(lens):
         tracing = traced(device, **small)
         found.append(np.zeros((3, 4, tracing.numbers), np.int64))
         tracing.add(found[-1], range(3), 0, 2, None)
-    assert found[0].shape[2] == 9
+    assert found[0].shape[2] == 12
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
 
