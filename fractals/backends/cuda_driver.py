@@ -1,4 +1,4 @@
-"""NVIDIA's driver, called by ctypes: the 25 functions that a picture needs, without a compiler.
+"""NVIDIA's driver, called by ctypes: the 26 functions that a picture needs, without a compiler.
 
 All other packages that call the driver bring a compiler, or classes for all of CUDA, whose imports
 take longer than a small picture. What is here imports neither them nor NumPy, so a process can have
@@ -37,6 +37,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuCtxSynchronize": (),
     # Kernels
     "cuModuleLoadData": (_answer, _text),
+    "cuModuleUnload": (_handle,),
     "cuModuleGetFunction": (_answer, _handle, _text),
     "cuLaunchKernel": (_handle, *(_uint,) * 7, _handle, _handle, _handle),
     # Memory, of the GPU and page-locked

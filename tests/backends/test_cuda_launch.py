@@ -5,6 +5,7 @@ The calls of the driver, and the modules that a process has imported, are counte
 
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,9 @@ from conftest import GPU
 from support.cards import RENDER, command, pixels_of, python, stand_in
 
 import fractals
+from fractals.backends import code_cache
+from fractals.backends.cuda.kernel import CardProgram
+from fractals.backends.cuda.launch import LoadedKernels
 from fractals.backends.devices import choose, open_backend
 
 pytestmark = [*GPU.marks, pytest.mark.unwatched]
@@ -244,6 +248,145 @@ def test_parts_of_arrays_arrive_without_a_copy(backend, first):
     assert np.array_equal(
         found, columns[1, first : first + 2] + rows[0, first : first + 5, np.newaxis]
     )
+
+
+# --- Kernels that a GPU keeps
+
+
+def make_scaled_body(target, scale):
+    def body(x, y, dx, dy, out, first):
+        for j in range(y, out.shape[0], dy):
+            for i in range(x, out.shape[1], dx):
+                out[j, i] = scale * (first + i)
+
+    return body
+
+
+class Few:
+    """Programs on a GPU that keeps four kernels; `loaded` and `unloaded` are modules."""
+
+    def __init__(self, backend, monkeypatch):
+        self.backend, self.loaded, self.unloaded = backend, [], []
+        gpu = backend.slot.gpu
+        monkeypatch.setattr("fractals.backends.cuda.launch.MAX_KERNELS", 4)
+        monkeypatch.setattr(gpu, "kernels", LoadedKernels(gpu))
+        ask, unload = gpu.driver.ask, gpu.driver.cuModuleUnload
+
+        def asked(name, *arguments, **more):
+            found = ask(name, *arguments, **more)
+            if name == "cuModuleLoadData":
+                self.loaded.append(found)
+            return found
+
+        def unloads(module):
+            self.unloaded.append(module)
+            unload(module)
+
+        monkeypatch.setattr(gpu.driver, "ask", asked)
+        monkeypatch.setattr(gpu.driver, "cuModuleUnload", unloads)
+        code_cache.forget_programs()  # their kernels may be loaded
+        self.programs = [backend.compile(make_scaled_body, float(k)) for k in range(7)]
+
+    def run(self, k, first=1):
+        """Run a program, and check what it wrote."""
+        out, found = self.backend.empty((3, 20), np.float64), np.empty((3, 20))
+        self.programs[k](out, first)
+        self.backend.to_host(out, found)
+        assert (found == k * (first + np.arange(20.0))).all()
+
+
+@pytest.fixture
+def few(backend, monkeypatch):
+    return Few(backend, monkeypatch)
+
+
+def test_a_gpu_keeps_no_more_kernels_than_it_may(few):
+    """Those that come again are loaded again."""
+    for turn in range(3):
+        for k in range(7):
+            few.run(k, turn)
+            assert len(few.loaded) - len(few.unloaded) <= 4
+    assert len(few.loaded) > 14
+    assert len({*few.unloaded}) == len(few.unloaded)
+    assert {*few.unloaded} < {*few.loaded}
+
+
+def test_kernels_in_use_stay(few):
+    few.run(0)
+    for turn in range(2):
+        for k in range(1, 7):
+            few.run(k)
+            few.run(0, turn)
+    assert few.unloaded
+    assert few.loaded[0] not in few.unloaded
+
+
+def test_threads_launch_while_others_unload(few):
+    """Each has seven programs, of which two are loaded besides those of the others' launches."""
+    for k in range(7):
+        few.run(k)
+
+    def launch_all(own):
+        for turn in range(6):
+            for k in range(7):
+                few.run((own + k * (1 + own)) % 7, turn)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(launch_all, range(3)))
+    assert few.unloaded
+    assert len({*few.unloaded}) == len(few.unloaded)
+
+
+def test_a_kernel_that_is_kept_nowhere_is_compiled_once(few, monkeypatch):
+    monkeypatch.setattr(code_cache, "_store", lambda *arguments: None)
+    code_cache.forget_programs()
+    compiled, real = [], CardProgram._compiled
+    monkeypatch.setattr(CardProgram, "_compiled", lambda *given: compiled.append(1) or real(*given))
+    few.programs = [few.backend.compile(make_scaled_body, float(k)) for k in range(6)]
+    for k in (*range(6), *range(6)):
+        few.run(k)
+    assert len(compiled) == 6
+    assert len(few.loaded) > 8
+
+
+FEW = """
+import sys
+import fractals
+from fractals.backends.cuda import launch
+
+launch.MAX_KERNELS = 2
+keys = {"size": (32, 18), "max_iterations": 200, "device": "cuda"}
+try:
+    for _ in range(2):
+        print(fractals.render(**keys).pixels.tobytes().hex(), end="")
+except fractals.FractalsError as error:
+    sys.exit(str(error))
+"""
+
+
+@stand_in
+def test_a_picture_of_more_kernels_than_a_gpu_keeps(tmp_path):
+    """Its bits are the same, also where work is late. Each of three threads holds a kernel."""
+    expected = fractals.render(size=(32, 18), max_iterations=200, device="cpu").pixels.tobytes()
+    profile = tmp_path / "profile"
+    ended = python(tmp_path, "-c", FEW, profile=profile, order="late")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == 2 * expected.hex()
+    asked = calls(profile)
+    assert asked["cuModuleLoadData"] - asked["cuModuleUnload"] <= 2 + 2
+    assert asked["cuModuleUnload"] > 1
+
+
+@stand_in
+@pytest.mark.parametrize("code", [719, 400])
+@pytest.mark.parametrize("function", ["cuModuleUnload", "cuCtxSynchronize"])
+def test_a_kernel_that_can_not_be_unloaded_is_one_line(tmp_path, function, code):
+    ended = python(tmp_path, "-c", FEW, fail=f"{function}:1:{code}")
+    assert ended.returncode == 1
+    line = ended.stderr.splitlines()[-1]
+    assert line.startswith("the GPU failed: CUDA_ERROR_")
+    assert f"in {function}" in line
+    assert "Traceback" not in ended.stderr
 
 
 # --- What is laid otherwise, or refused

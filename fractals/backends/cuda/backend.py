@@ -16,8 +16,10 @@ from fractals.backends.cpu.programs import program_of
 from fractals.backends.cuda import kernel
 from fractals.backends.cuda.kernel import CARD, card_target, find, first_line, make_kernel
 from fractals.backends.cuda.launch import (
+    NONE,
     CudaArray,
     LaidArguments,
+    LoadedKernels,
     Parameters,
     launch,
 )
@@ -76,14 +78,15 @@ class _Memory:
 class CudaSlot(StreamSlot):
     """A stream of the driver.
 
-    `stream`: its handle. `parameters`: from where the driver takes those of a launch.
+    `stream`: its handle. `parameters`: from where the driver takes those of a launch. `kernel`: the
+    one that was launched last, or is being launched.
     """
 
     def __init__(self, gpu):
         super().__init__(gpu)
         self.driver = gpu.driver
         self.stream = self.driver.ask("cuStreamCreate", 0)
-        self.parameters = Parameters()
+        self.parameters, self.kernel = Parameters(), NONE
         self._laps = []
 
     @functools.cached_property
@@ -160,7 +163,7 @@ class CudaGpu(Gpu):
     """A GPU, with the context in which this process uses it.
 
     It is the *primary* context, which Numba has as well. `frees`: whether memory that nobody refers
-    to is given back to the driver.
+    to is given back to the driver. `kernels`: what it has loaded.
     """
 
     errors = ERRORS
@@ -168,6 +171,7 @@ class CudaGpu(Gpu):
     def __init__(self, driver, index):
         super().__init__(index)
         self.driver, self.frees, self._context = driver, True, 0
+        self.kernels = LoadedKernels(self)
 
     @functools.cached_property
     def capability(self):
@@ -187,6 +191,10 @@ class CudaGpu(Gpu):
             self._context = cuda_driver.retain(self.driver, self.index)
             atexit.register(self.free_nothing)
         self.driver.cuCtxSetCurrent(self._context)
+
+    def launching(self):
+        """Return the kernels that threads launched last, or are about to launch."""
+        return {slot.kernel for slot in self._slots}
 
     def bind_again(self):
         """Make the GPU the current one again, where other code of the thread has changed it."""

@@ -164,7 +164,8 @@ class CardProgram:
         # Returns Numba's kernel, not compiled yet
         self.made = functools.partial(card_kernel, number, make_body, options)
         # What `fractals.backends.cuda.launch` has loaded, by GPU and layout; and its lock
-        self.functions, self.lock = {}, threading.RLock()
+        self.kernels, self.lock = {}, threading.RLock()
+        self._own = {}  # what is kept nowhere else, because the GPU may load it again
 
     def code(self, layout, capability, arguments):
         """Return the name of a kernel and its machine code.
@@ -172,7 +173,9 @@ class CardProgram:
         `layout`: the text of the types of the arguments. `capability`: compute capability of the
         card. `arguments`: some of these types.
         """
-        kept = self._store and self._store.load(_own_key(layout, capability), _unpacked)
+        kept = self._own.get((layout, capability))
+        if self._store and not kept:
+            kept = self._store.load(_own_key(layout, capability), _unpacked)
         found = kept or self._shipped(layout, capability)
         return found or self._compiled(layout, capability, arguments)
 
@@ -193,8 +196,10 @@ class CardProgram:
         with COMPILING, first_launch():
             kernel = numba_private.compiled_kernel(self.made(), arguments, capability)
             found = numba_private.code_of(kernel, capability)
-        if self._store:
+        if self._store and self._store.kept:
             self._store.save(_own_key(layout, capability), _packed(*found))
+        else:
+            self._own[layout, capability] = found
         return found
 
 

@@ -17,14 +17,21 @@ tuple     the cells of its parts
 
 Kernels are compiled for the types of their arguments, their *layout*. An array knows its cells from
 the start, because it is passed more often than it is made.
+
+A GPU keeps the kernels that were used last (`LoadedKernels`). A thread names the kernel that it is
+about to launch in its slot, and then looks whether the kernel is still loaded. What unloads a
+kernel marks the kernel first and looks into the slots then. So one of both sees the other, and a
+launch takes no lock.
 """
 
 import ctypes
 import functools
 import itertools
 import math
+import operator
 import struct
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +42,7 @@ from fractals.backends.cuda_driver import Driver, DriverError
 from fractals.backends.streams import ReplicatedArray
 
 CELL = 8  # bytes
+MAX_KERNELS = 256  # loaded on a GPU: those of some forty kinds of pictures
 USUAL_CELLS = 512  # of a kernel: 4 KB, the most that cards before Volta take
 # What packs a number as a cell, by its type: the letters of `struct` for those of NumPy's types.
 # Python's own numbers have 8 bytes, as for Numba.
@@ -166,6 +174,65 @@ class Parameters:
         return self.addresses
 
 
+class Loaded:
+    """A kernel in the memory of a GPU.
+
+    `function`: the driver's handle, or 0 once the kernel must not be launched. `used`: how many
+    kernels the GPU had loaded when this one was launched last.
+    """
+
+    __slots__ = ("function", "module", "used")
+
+    def __init__(self, module: int, function: int) -> None:
+        self.module, self.function, self.used = module, function, 0
+
+
+NONE = Loaded(0, 0)
+
+
+class LoadedKernels:
+    """The kernels of a GPU: at most `MAX_KERNELS`, and those that threads launched last.
+
+    The memory that the driver takes for a kernel is given back only when the kernel is unloaded. An
+    explorer that is open for days, or a film of many formulas, would fill the GPU with kernels.
+    `count`: those that were loaded since the beginning.
+    """
+
+    def __init__(self, gpu: Any) -> None:
+        self._gpu, self._loaded, self.count = gpu, list[Loaded](), 0
+        self._lock = threading.Lock()
+
+    def add(self, kernel: Loaded) -> None:
+        """Note a kernel that a thread of the GPU has loaded; unload others if there are too many.
+
+        A quarter is unloaded at once, because the GPU has to end all work before. Raises
+        DriverError: that work, or the call that unloads, has failed.
+        """
+        with self._lock:
+            self.count += 1
+            kernel.used = self.count
+            self._loaded.append(kernel)
+            if len(self._loaded) > MAX_KERNELS:
+                self._unload_oldest(len(self._loaded) - MAX_KERNELS * 3 // 4)
+
+    def _unload_oldest(self, count: int) -> None:
+        self._loaded.sort(key=operator.attrgetter("used"))
+        launching = self._gpu.launching()
+        old = [kernel for kernel in self._loaded[:-1] if kernel not in launching][:count]
+        functions = [kernel.function for kernel in old]
+        for kernel in old:
+            kernel.function = 0
+        launching = self._gpu.launching()
+        for kernel, function in zip(old, functions, strict=True):
+            if kernel in launching:  # named by its thread before it was marked
+                kernel.function = function
+        gone = [kernel for kernel in old if not kernel.function]
+        self._loaded = [kernel for kernel in self._loaded if kernel.function]
+        self._gpu.driver.cuCtxSynchronize()
+        for kernel in gone:
+            self._gpu.driver.cuModuleUnload(kernel.module)
+
+
 def launch(program: Any, slot: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
     """Launch the kernel of a program for some arguments on the stream of a slot.
 
@@ -176,7 +243,10 @@ def launch(program: Any, slot: Any, shape: Any, arguments: tuple[Any, ...]) -> N
     layout: list[Any] = []
     lay(arguments, slot, cells, layout)
     key = slot.gpu, *layout
-    function = program.functions.get(key) or _loaded(program, slot, key, arguments)
+    slot.kernel = kernel = program.kernels.get(key, NONE)
+    while not (function := kernel.function):  # another thread may have unloaded it again
+        slot.kernel = kernel = _loaded(program, slot, key, arguments)
+    kernel.used = slot.gpu.kernels.count
     (across, down), (wide, high) = shape
     addresses = slot.parameters.take(b"".join(cells))
     slot.driver.cuLaunchKernel(
@@ -184,28 +254,30 @@ def launch(program: Any, slot: Any, shape: Any, arguments: tuple[Any, ...]) -> N
     )
 
 
-def _loaded(program: Any, slot: Any, key: tuple[Any, ...], arguments: tuple[Any, ...]) -> int:
-    """Bring the kernel for a layout to the slot's GPU; return the driver's handle."""
+def _loaded(program: Any, slot: Any, key: tuple[Any, ...], arguments: tuple[Any, ...]) -> Loaded:
+    """Bring the kernel for a layout to the slot's GPU."""
     with program.lock:  # threads that launch it for the first time at once
-        if function := program.functions.get(key):
-            return function
+        kernel: Loaded = program.kernels.get(key, NONE)
+        if kernel.function:
+            return kernel
         arguments, layout = one_by_one(arguments), list[Any]()
         lay(arguments, slot, [], layout)
         asked = repr(layout), slot.gpu.capability, tuple(map(example_of, arguments))
         try:
-            function = _loaded_code(slot, *program.code(*asked))
+            kernel = _loaded_code(slot, *program.code(*asked))
         except DriverError as error:
             if error.code not in REFUSED:
                 raise
-            function = _loaded_code(slot, *program.code_anew(*asked, reason=str(error)))
-        program.functions[key] = function
-        return function
+            kernel = _loaded_code(slot, *program.code_anew(*asked, reason=str(error)))
+        program.kernels[key] = kernel
+    slot.gpu.kernels.add(kernel)
+    return kernel
 
 
-def _loaded_code(slot: Any, name: str, code: bytes) -> int:
+def _loaded_code(slot: Any, name: str, code: bytes) -> Loaded:
     driver: Driver = slot.driver
     module = slot.with_room(lambda: driver.ask("cuModuleLoadData", code))
-    return int(driver.ask("cuModuleGetFunction", module, name.encode()))
+    return Loaded(module, int(driver.ask("cuModuleGetFunction", module, name.encode())))
 
 
 def example_of(value: Any) -> Any:
