@@ -43,6 +43,9 @@ KEY = "="  # in the name of a first picture: a key and its value
 # Further first pictures; each coloring has one, too. `lantern` is what the command draws by default
 JULIA, NEWTON = "julia=-0.8,0.156", "formula=newton"
 DEEP = "distance", "slopes", "stripe_average", "triangle_average", "curvature_average", "orbit_trap"
+SAMPLED = "antialias=jittered", *(f"coloring={name}" for name in DEEP[2:])
+KIN = "burning_ship", "multibrot", "tricorn", "celtic", "phoenix", "newton"
+SECONDS = "seconds"  # in the name of a first picture: it is a film
 FIRST = (
     "precision=float32",
     NEWTON,
@@ -53,6 +56,12 @@ FIRST = (
     *(f"{name} antialias=jittered" for name in (DEFAULT, "lantern", "heirloom")),
     "bloom=0.5 bloom_radius=0.3",  # wide enough for a small picture
     *(f"heirloom coloring={name}" for name in DEEP),
+    *(f"{JULIA} {key}" for key in SAMPLED),
+    *(f"formula={name} julia=-1.2,0.1" for name in KIN),
+    *(f"formula={name} coloring={each}" for name in KIN[:2] for each in DEEP[:3]),
+    # Zooms, whose frames are made of a strip
+    *(f"{name} {SECONDS}=2 to=1e-2" for name in ("seahorse", "lantern", "silk", "julia")),
+    f"rosette {SECONDS}=8",
 )
 CONVERGING = "root", "speed"  # colorings of orbits that the default formula does not have
 Make = Callable[[str], bytes]  # machine code from LLVM's text, as `machine_code.made`
@@ -224,11 +233,27 @@ def draw(work: list[str], level: str, run_as: str | None) -> None:
 
 def draw_scene(name: str) -> None:
     """Draw a small picture of a scene that `scenes` names, on one thread."""
+    pixels_of(name, (32, 18), threads=1)
+
+
+def pixels_of(name: str, size: tuple[int, int], **options: Any) -> bytes:
+    """Return the pixels of a small picture that `scenes` names, or those of a film's frames."""
     import fractals
 
     sources, keys = picture_of(name)
-    how = {"size": (32, 18), "threads": 1, "on_message": lambda line: None}
-    fractals.render(*sources, **keys, **how, device="cpu")
+    how = {"size": size, "on_message": lambda line: None, "device": "cpu", **options}
+    if SECONDS in keys:
+        return b"".join(frame.tobytes() for frame in film_of(name, **how))
+    return fractals.render(*sources, **keys, **how).pixels.tobytes()
+
+
+def film_of(name: str, **how: Any) -> Any:
+    """Return the film that a name of `scenes` says: with enough frames and pixels for a strip."""
+    import fractals
+
+    sources, keys = picture_of(name)
+    keys[SECONDS] = float(keys[SECONDS])
+    return fractals.film(*sources, **keys, **how | {"size": (64, 36), "fps": 10})
 
 
 def run_page(name: str) -> None:
@@ -303,7 +328,6 @@ def digests(level: str, names: list[str], python: str | None = None) -> dict[str
 
 def print_digests(names: list[str], levels: list[str]) -> None:
     """Print digests of the pixels of pictures; for one level, all programs come from its file."""
-    import fractals
     from fractals.backends import shipped
     from fractals.backends.cpu import programs
     from fractals.deep import orbit_steps
@@ -317,16 +341,12 @@ def print_digests(names: list[str], levels: list[str]) -> None:
         programs.compiled_apart = refuse
     found = {}
     for name in names:
-        sources, keys = picture_of(name)
-        how = {"size": (64, 36), "on_message": lambda line: None}
-        image = fractals.render(*sources, **keys, **how, device="cpu")
-        found[name] = hashlib.sha256(image.pixels.tobytes()).hexdigest()
+        found[name] = hashlib.sha256(pixels_of(name, (64, 36))).hexdigest()
     print(json.dumps(found))
 
 
 def print_missing(names: list[str]) -> None:
     """Print which first pictures need a program that the file of this processor lacks."""
-    import fractals
     from fractals.backends import code_cache, shipped
     from fractals.backends.cpu import programs, tile_loop
     from fractals.errors import FractalsError
@@ -348,10 +368,8 @@ def print_missing(names: list[str]) -> None:
     for name in names:
         lacking.clear()
         tile_loop.wanted.clear()  # as in a new process
-        sources, keys = picture_of(name)
         try:
-            how = {"size": (96, 60), "on_message": lambda line: None}
-            fractals.render(*sources, **keys, **how, device="cpu")
+            pixels_of(name, (96, 60))
         except Refused:
             pass
         except FractalsError as error:

@@ -51,7 +51,7 @@ LEVELS = X86 | {ARM: frozenset[str]()}
 _WHOLE = "-prefer-256-bit"
 MARK = b"fractals machine code 1\n"
 FOLDER = Path(__file__).parents[1] / "machine_code"
-GROUP = 2**18  # bytes that are compressed together; to unpack them takes some 8 ms
+GROUP = 2**19  # bytes that are compressed together; to unpack them takes some 16 ms
 SWITCH = "FRACTALS_PREBUILT"  # "0": nothing that comes with the package is used
 
 

@@ -264,7 +264,7 @@ def _unknown_key(path: list[str], model: type[Table]) -> str:
     elif elsewhere and not known:
         hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
         if len(path) == 1 and not model.is_strict:
-            hint += f"; in Python scene.replace({path[0]}=...) takes it"
+            hint += "; in Python scene.replace() takes it"
     return f"unknown key{hint}"
 
 

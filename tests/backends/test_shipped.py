@@ -1,9 +1,11 @@
 """Machine code that comes with the package: for whom, its place among caches, its bytes."""
 
+import importlib.util
 import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -152,7 +154,7 @@ def test_programs_that_were_packed_together_are_found(installed):
 
 def test_groups_have_programs_of_a_kind_and_are_not_larger_than_said():
     """The bytes do not depend on the order in which programs were found."""
-    sizes = {f"cpu-{kind}-{k:012}/a.code": 60_000 * k for kind in "ab" for k in range(1, 5)}
+    sizes = {f"cpu-{kind}-{k:012}/a.code": 120_000 * k for kind in "ab" for k in range(1, 5)}
     contents = {place: os.urandom(size) for place, size in sizes.items()}
     groups = shipped._groups(contents)
     assert sorted(place for group in groups for place in group) == sorted(contents)
@@ -254,7 +256,21 @@ def test_the_command_line_tells_what_is_used(installed, run):
     assert "not used: this installation has none" in run("cache")[1].decode()
 
 
-# --- The bytes of a file
+# --- What is drawn for a file, and its bytes
+
+
+def test_films_that_are_drawn_for_a_wheel_are_made_of_strips():
+    """A smaller or shorter film is drawn frame by frame, without the programs of a strip."""
+    path = Path(__file__).parents[2] / "scripts" / "prebuilt.py"
+    spec = importlib.util.spec_from_file_location("prebuilt", path)
+    prebuilt = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(prebuilt)
+    films = [name for name in prebuilt.FIRST if prebuilt.SECONDS in name]
+    assert films
+    for name in films:
+        film = prebuilt.film_of(name, device="cpu", on_message=lambda line: None)
+        assert {part.method for part in film.parts} == {"strip"}, name
+
 
 COMPILE = """
 import hashlib, sys

@@ -176,7 +176,7 @@ FAULTS = [
         {"size": 1},
         [
             "size: unknown key; 'size' belongs in the table [inner]; in Python "
-            "scene.replace(size=...) takes it"
+            "scene.replace() takes it"
         ],
     ),
 ]
