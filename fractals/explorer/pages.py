@@ -239,6 +239,11 @@ def _meaning(made: Any) -> str:
     return re.sub(r"\s+", " ", own or whole.partition("\n\n")[0]).replace("`", "").strip()
 
 
+def _order(title: str) -> str:
+    """Return what a title is sorted by: its words in small letters, without an article."""
+    return re.sub(r"^(the|an?) ", "", title.lower())
+
+
 def catalog_table() -> dict[str, Any]:
     """Return the catalog, as of PROTOCOL.md."""
     kinds = {int: "int", float: "float", str: "text"}
@@ -309,7 +314,7 @@ def catalog_table() -> dict[str, Any]:
         "filters": list(FILTERS),
         "curves": ["auto", "clip", "filmic"],
         "masks": ["auto", "escaped", "inside", "all"],
-        "scenes": scenes,
+        "scenes": sorted(scenes, key=lambda each: _order(each["title"])),
         "schema": schema_of(Scene),
     }
 

@@ -313,8 +313,10 @@ def sheet(session: Session, message: protocol.Sheet) -> None:
         table = scene.to_table() | dict.fromkeys(SAID, "")
         for index, given in enumerate(message.scenes):
             try:
-                made = outside.scene_of({**table, **given})
-                if message.fit:
+                merged = {**table, **given}
+                kept = {key: value for key, value in merged.items() if value is not None}
+                made = outside.scene_of(kept)
+                if message.fit and family_of(made).single_pixels:  # others have no values to fit to
                     fitted = partial(fit_colors, made)
                     made = yield from session.engine.prepared(work, made, "picture", fitted)
                 drawn = small(made, message.width, samples=2)

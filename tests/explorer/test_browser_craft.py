@@ -251,6 +251,44 @@ def test_steps_of_undo_are_pictures_and_survive_a_reload(new_tab):
 
 
 @pytest.mark.slow
+def test_two_flames_are_bred(new_tab):
+    tab = new_tab()
+    tab.open(fractals.load_scene("gallery/bonfire.toml").replace(quality=1).to_table())
+    panel = opened(tab, "Surprise")
+    sheet = panel.get_by_role("list", name="Surprises")
+    for _ in range(2):
+        sheet.get_by_role("button", name="as a favorite").first.click()
+    tab.run(CANCEL)
+    favorites = panel.get_by_role("list", name="Favorites")
+    for k in range(2):
+        favorites.get_by_role("button", name="Parent").nth(k).click()
+    panel.get_by_role("button", name="Breed these two").click()
+    sheet.get_by_role("button", name="Child 4", exact=True).wait_for()
+    tab.run(CANCEL)
+    tab.open(SCENE)  # whatever is shown
+    panel.get_by_role("button", name="Breed these two").click()
+    tab.until("document.querySelectorAll('.panel .empty').length > 4")
+    sheet.get_by_role("button", name="Child 4", exact=True).wait_for()
+    tab.run(CANCEL)
+
+
+@pytest.mark.slow
+def test_a_flight_arrives_at_a_minibrot_of_ten_to_the_forty_below(tab):
+    """The way that is left is less than the last digit of the whole way."""
+    scene = fractals.load_scene("gallery/burr.toml")
+    center = [part[:70] for part in scene.to_table()["view"]["center"]]
+    deep = {**SCENE, "view": {"center": center, "width": "4.6e-50"}}
+    tab.open(deep)
+    opened(tab, "Find")
+    tab.page.get_by_role("button", name="Fly to the minibrot").click()
+    tab.until("explorer.placed.octaves > 290 && explorer.placed.rotation && explorer.settled")
+    found = tab.run("explorer.request({ t: 'pick', at: explorer.seen.middle, full: true })")
+    assert found["inside"]
+    tab.press("Control+z")
+    assert tab.run("explorer.placed.width") == "4.6e-50"
+
+
+@pytest.mark.slow
 def test_surprises_are_kept_bred_and_walked_back(tab):
     panel = opened(tab, "Surprise")
     sheet = panel.get_by_role("list", name="Surprises")

@@ -199,6 +199,41 @@ def test_a_mask_is_painted_on_the_picture_and_undone(stack):
 
 
 @pytest.mark.slow
+def test_painting_ends_where_the_mask_does_not_move_along(stack):
+    tab, part = stack
+    part.locator(".layer-name").nth(0).click()
+    part.get_by_role("button", name="Paint a mask").click()
+    brush = tab.page.get_by_label("The mask: paint on the picture")
+    box = tab.page.locator("#view").bounding_box()
+    x, y = box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"]
+    tab.page.mouse.move(x, y)
+    across = tab.page.locator(".brush-ring").bounding_box()["width"]
+    assert across == pytest.approx(0.12 * box["width"], abs=3)
+    tab.page.mouse.wheel(0, -100)
+    tab.until(f"document.querySelector('.brush-ring').offsetWidth > {across + 5}")
+    width = tab.run("explorer.placed.width")
+    for _ in range(2):  # of the second stroke, undo leaves the brush where it is
+        tab.page.mouse.down()
+        tab.page.mouse.move(x, y + 40, steps=3)
+        tab.page.mouse.up()
+        tab.settle()
+    tab.press("Control+z")
+    assert brush.count() == 1
+    mask = shaded_as_exact(tab)["layers"][2]["picture_mask"]
+    tab.press("+")
+    brush.wait_for(state="detached")
+    tab.page.get_by_text("so painting has ended").wait_for()
+    tab.until(f"explorer.placed.width !== {width!r}")
+    tab.settle()
+    part.get_by_role("button", name="Paint on").click()
+    tab.until(f"explorer.placed.width === {width!r}")
+    brush.wait_for()
+    tab.settle()
+    assert brush.count() == 1
+    assert shaded_as_exact(tab)["layers"][2]["picture_mask"] == mask
+    tab.page.keyboard.press("Escape")
+
+
 def test_a_mask_of_a_file_and_escape_ends_the_brush(stack, tmp_path):
     tab, part = stack
     part.locator(".layer-name").nth(1).click()

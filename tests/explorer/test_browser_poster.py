@@ -91,6 +91,27 @@ def test_margins_without_room_are_said_and_taken_back(desk):
     panel.get_by_role("button", name="Usual values").click()
 
 
+def test_a_field_keeps_the_focus_after_another_one_was_changed(desk):
+    """Keys that follow would move the picture: 0 shows the whole set."""
+    tab, panel = desk
+    place = tab.run("explorer.placed.center")
+    field = panel.get_by_role("textbox", name="Width in millimeters")
+    section(panel, "Signature")
+    panel.get_by_role("textbox", name="Text", exact=True).click()
+    tab.page.keyboard.type("Ana")
+    field.click()
+    tab.page.keyboard.press("Control+a")
+    tab.page.keyboard.type("200")
+    assert field.evaluate("each => each === document.activeElement")
+    tab.page.keyboard.press("Tab")
+    height = panel.get_by_role("textbox", name="Height in millimeters")
+    assert height.evaluate("each => each === document.activeElement")
+    assert field.input_value() == "200"
+    tab.settle()
+    assert tab.run("explorer.placed.center") == place
+    panel.get_by_role("button", name="Usual values").click()
+
+
 def test_the_proof_follows_its_square_and_has_the_files_pixels(desk):
     tab, panel = desk
     knob = panel.get_by_role("button", name="Proof: drag")

@@ -630,6 +630,31 @@ def test_a_sheet_shows_scenes_that_differ_from_the_frames_in_some_keys(server):
     assert fitted["scene"]["color"]["density"] > 2
 
 
+def test_a_sheet_of_a_flame_shows_scenes_of_other_kinds_too(server):
+    plain = {"variations": {"linear": 1}}
+    maps = [{**plain, "affine": [0.5, 0, *at]} for at in ([0, 0, 0.5, 0], [1, 0, 0.5, 0.2])]
+    maps.append({**plain, "affine": [0.5, 0, 0.2, 0, 0.5, 1], "color": 1})
+    table = {"scatter": {"quality": 2}, "image": {"supersampling": 1}}
+    flame = {**table, "formula": {"name": "flame", "transforms": [*maps, maps[0]]}}
+    flat = {**dict.fromkeys(("scatter", "display", "title")), "formula": "mandelbrot", "view": {}}
+
+    async def talk(client):
+        await client.say("open", frame=1, scene=flame)
+        await client.until("placed", frame=1)
+        scenes = [{"formula": {"name": "flame", "transforms": maps}}, flat]
+        await client.say("sheet", job=4, frame=1, scenes=scenes, fit=True, width=48)
+        found = []
+        while not (isinstance(told := await client.receive(), dict) and told["t"] == "done"):
+            if isinstance(told, dict) and told["t"] == "surprised":
+                found.append(told)
+        return found
+
+    (first, plain) = server.run(talk)
+    assert len(first["scene"]["formula"]["transforms"]) == 3
+    assert first["scene"]["scatter"]["quality"] == 2
+    assert not {"scatter", "display"} & set(plain["scene"])
+
+
 def test_interesting_views_are_found_in_a_frame(server):
     async def talk(client):
         await opened(client)

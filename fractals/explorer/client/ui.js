@@ -388,8 +388,7 @@ export function download(/** @type {string} */ name, /** @type {string} */ text)
 
 /** Return text with "1.2 s", "3 min" or "2.5 h". */
 export function duration(/** @type {number} */ seconds) {
-  if (seconds < 1) return say("less_than_a_second");
-  if (seconds < 100) return `${Math.round(seconds)} s`;
+  if (seconds < 100) return `${Math.max(1, Math.round(seconds))} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 

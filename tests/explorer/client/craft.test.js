@@ -111,13 +111,65 @@ test("children have the place of one parent and colors of both, and differ", () 
   }
 });
 
+test("children of scenes of two kinds have no key that only the other kind has", () => {
+  const flat = { formula: "newton", view: {}, iteration: {}, color: { palette: "ink" } };
+  const flame = {
+    ...{ formula: { name: "flame", transforms: [] }, view: { width: "4" }, color: {} },
+    ...{ scatter: { quality: 9 }, display: { gamma: 4 }, title: "Flame" },
+  };
+  const found = children(flat, flame, 12, chance(5), () => "jade");
+  for (const child of found) {
+    const isFlat = child.formula === "newton";
+    assert.deepEqual(child.scatter, isFlat ? null : { quality: 9 });
+    assert.deepEqual(child.display, isFlat ? null : { gamma: 4 });
+    assert.equal("title" in child, false);
+  }
+  assert.equal(new Set(found.map(({ scatter }) => scatter)).size, 2);
+});
+
+test("children of two flames have transforms of both, and factors of the one whose place they have", () => {
+  const flame = (name, count, more = {}) => ({
+    view: { width: name },
+    color: { palette: name },
+    formula: {
+      name: "flame",
+      transforms: Array.from({ length: count }, (_, k) => ({ color: k, from: name, ...more })),
+    },
+  });
+  const [one, other] = [flame("1", 3), flame("2", 5, { xaos: [1, 0, 1, 1, 1] })];
+  const found = children(one, other, 12, chance(7), () => "jade"),
+    mixed = found.filter(({ formula }) => new Set(formula.transforms.map((t) => t.from)).size > 1);
+  assert.ok(mixed.length > 3);
+  for (const { view, formula } of found) {
+    assert.equal(formula.transforms.length, view.width === "1" ? 3 : 5);
+    formula.transforms.forEach(({ color, xaos }, k) => {
+      assert.equal(color, k);
+      assert.equal(xaos?.length, view.width === "1" ? undefined : 5);
+    });
+  }
+});
+
 test("a slower flight takes longer, and ends at the same place", () => {
   const [fast, slow] = [path(0.4, 3), path(0.4, 3, 0.35)];
   assert.ok(slow.seconds > 3 * fast.seconds);
   for (const way of [fast, slow]) {
-    const { octaves, share } = way.at(way.seconds);
-    assert.ok(Math.abs(octaves - 3) < 1e-6 && Math.abs(share - 1) < 1e-6);
+    const { octaves, left } = way.at(way.seconds);
+    assert.ok(Math.abs(octaves - 3) < 1e-6 && left === 0);
   }
+});
+
+test("a flight keeps its target in view, however deep it lies and however near", () => {
+  for (const octaves of [-12, 0, 3, 40, 127, 445, 1500, 27000])
+    for (const distance of [0, 1e-12, 1e-7, 0.4]) {
+      const way = path(distance, octaves),
+        parts = Array.from({ length: 401 }, (_, k) => way.at((k / 400) * way.seconds));
+      const error = Math.abs(parts[400].octaves - octaves);
+      assert.ok(error < 1e-6 * Math.max(1, octaves), `${octaves} ${distance}: ${error}`);
+      assert.ok(Math.abs(parts[0].octaves) < 1e-6 && Math.abs(parts[0].left - 1) < 1e-6);
+      for (const { left } of parts)
+        assert.ok(left >= 0 && left * distance < 0.6, `${octaves} ${distance}: ${left}`);
+      assert.equal(parts[400].left, 0);
+    }
 });
 
 test("the pictures of steps survive a reload", () => {

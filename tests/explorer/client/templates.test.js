@@ -1,7 +1,7 @@
 /** How templates are written as JSX, which tsc checks (`.ci/templates.mjs`). */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -38,4 +38,18 @@ test("templates become JSX on the same lines, and nothing else changes", (t) => 
   CASES.forEach(([given, wanted], k) =>
     assert.equal(readFileSync(join(folder, "to", `${k}.js`), "utf8"), wanted ?? given),
   );
+});
+
+test("no component is made within another one: it would be a new one in each render, and lose the focus", () => {
+  const folder = new URL("../../../fractals/explorer/client/", import.meta.url).pathname;
+  const within = /^ {4,}(?:(?:const|let) )?([A-Z][a-z]\w*) = (?:\/\*.*?\*\/ )?(?:async )?\(/gm;
+  const files = readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".js") && !/(?:lib|words)\//.test(name));
+  assert.ok(files.length > 50);
+  for (const name of files) {
+    const text = readFileSync(join(folder, name), "utf8");
+    for (const [, component] of text.matchAll(within))
+      assert.ok(!text.includes(`<\${${component}}`), `${name}: ${component}`);
+  }
 });

@@ -2,7 +2,6 @@
 import { observe } from "../state.js";
 import { still } from "../ui.js";
 import { say } from "../words.js";
-import { canFly, flyAlong, flyTo } from "./flight.js";
 
 const SPEED = 0.35; // of a path's length a second: about 0.7 octaves
 const CHOICE = 3; // of the best views, one is chosen by chance
@@ -15,7 +14,7 @@ export function autopilotTool(
   /** @type {Pick<Context, "explorer"|"notify"|"ui">} */ { explorer, notify, ui },
 ) {
   const own = observe({ on: false });
-  let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null),
+  let flight = /** @type {ReturnType<typeof import("./flight.js").flyTo>|null} */ (null),
     job = /** @type {Job|null} */ (null),
     count = 0;
 
@@ -49,11 +48,18 @@ export function autopilotTool(
   async function start() {
     if (own.on || !explorer.placed) return;
     if (still()) return void notify(say("the_autopilot_is_off_because"));
-    if (!canFly(explorer)) return void notify(say("the_autopilot_flies_over_the"));
+    own.on = true;
+    const file = await import("./flight.js").catch(() => null);
+    if (!own.on) return;
+    if (!file?.canFly(explorer)) {
+      own.on = false;
+      notify(say(file ? "the_autopilot_flies_over_the" : "the_server_does_not_answer"));
+      return;
+    }
+    const { flyAlong, flyTo } = file;
     count += 1;
     const step = `flight autopilot ${count}`,
       from = explorer.placed.octaves;
-    own.on = true;
     ui.bare = true;
     notify(say("the_autopilot_flies_on_until"));
     let first = true,

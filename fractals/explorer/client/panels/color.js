@@ -238,7 +238,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       ${(explorer.placed?.values || relief) && html`<${Relief} explorer=${explorer} />`}
       <${Develop} explorer=${explorer} /></div>`;
   }
-  const Over = () => html`<${Brush} explorer=${explorer} brush=${brush} />`;
+  const Over = () => html`<${Brush} explorer=${explorer} brush=${brush} notify=${notify} />`;
   const endPainting = () => brush.on && !(brush.on = false);
   return {
     View,

@@ -30,28 +30,38 @@ export function difference(
 }
 
 /**
- * Return a function from seconds to {octaves, share}: how far in, and the share of the way panned.
+ * Return a function from seconds to {octaves, left}: how far in, and where the target lies then, as a part of how far
+ * from the middle it lies at first, both in pixels. The part is of a formula of its own, because the way that is left is
+ * 1e-30 of the whole way after 100 octaves.
  * @param {number} distance of the target from the middle, in widths of the first view
  * @param {number} octaves from the first view to the target's @param {number} [speed] of the path's length a second
  */
 export function path(distance, octaves, speed = PER_SECOND) {
-  const [w0, w1] = [1, 2 ** -octaves];
-  const u1 = Math.max(Math.abs(distance), 1e-9);
-  const near = u1 < 1e-6;
-  const bend = (/** @type {number} */ w, /** @type {number} */ sign) => {
-    const b = (w1 * w1 - w0 * w0 + sign * RHO ** 4 * u1 * u1) / (2 * w * RHO * RHO * u1);
-    return -Math.asinh(b);
-  };
-  const r0 = near ? 0 : bend(w0, 1);
-  const r1 = near ? 0 : bend(w1, -1);
+  const width = 2 ** -octaves;
+  const far = Math.max(Math.abs(distance), 1e-9);
+  const near = far * Math.max(1, 2 ** octaves) < 1e-6; // it never moves visibly
+  const [sum, factor] = [width * width - 1, RHO ** 4 * far * far],
+    over = 2 * RHO * RHO * far;
+  const r0 = near ? 0 : -Math.asinh((sum + factor) / over);
+  const r1 = near
+    ? 0
+    : width < 1e-150 // whose inverse squared is no number
+      ? Math.log((2 * (factor - sum)) / over) + octaves * Math.LN2
+      : Math.asinh((factor - sum) / over / width);
   const length = near ? (Math.abs(octaves) * Math.LN2) / RHO : (r1 - r0) / RHO;
   const seconds = Math.min(LONGEST, Math.max(0.8, length / speed));
+  const logCosh = (/** @type {number} */ r) =>
+    Math.abs(r) + Math.log1p(Math.exp(-2 * Math.abs(r))) - Math.LN2;
   const at = (/** @type {number} */ time) => {
-    const s = length * Math.min(1, time / seconds);
-    if (near) return { octaves: (octaves * s) / (length || 1), share: s / (length || 1) };
-    const width = (w0 * Math.cosh(r0)) / Math.cosh(RHO * s + r0);
-    const way = (w0 / (RHO * RHO)) * (Math.cosh(r0) * Math.tanh(RHO * s + r0) - Math.sinh(r0));
-    return { octaves: -Math.log2(width), share: way / u1 };
+    const share = Math.min(1, time / seconds);
+    if (near) return { octaves: octaves * share, left: (1 - share) * 2 ** (octaves * share) };
+    const r = share < 1 ? r0 + RHO * length * share : r1;
+    // sinh(r1 - r) / cosh(r1)
+    const left = (Math.exp(-r) - Math.exp(r - 2 * r1)) / (1 + Math.exp(-2 * r1));
+    return {
+      octaves: (logCosh(r) - logCosh(r0)) / Math.LN2,
+      left: left / (RHO * RHO * far),
+    };
   };
   return { at, seconds };
 }
@@ -82,6 +92,7 @@ function flown(explorer, frame) {
 
 const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
+const AHEAD = 20; // octaves from the newest frame: farther away numbers have too few digits for pixels, and the server accepts 64
 
 /** Tell whether pixels of the view lie on the plane as a flight needs it. */
 export const canFly = (/** @type {import("../explorer.js").Explorer} */ { scene, placed }) =>
@@ -102,11 +113,16 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
     octaves + Math.log2(explorer.seen.share) - first.octaves,
     speed,
   );
-  return flown(explorer, (time) => {
-    const { octaves: deeper, share } = way.at(time);
-    told?.(time / way.seconds);
+  let before = 0,
+    waited = 0; // seconds for the server
+  return flown(explorer, (now) => {
     // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
     const [a, b, c, d, e, f] = explorer.map;
+    if (Math.abs(Math.log2(Math.hypot(a, c))) > AHEAD) waited += now - before;
+    before = now;
+    const time = now - waited,
+      { octaves: deeper, left } = way.at(time);
+    told?.(time / way.seconds);
     const { size, octaves: placed } = explorer.placed;
     const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
     const here = [a * x + b * y + e, c * x + d * y + f];
@@ -116,8 +132,7 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
     // From where the target is seen at first to the middle of what is seen.
     const aim = explorer.seen.middle.map((part) => part / SIXTEENTHS);
     const by = start.map(
-      (value, k) =>
-        aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k],
+      (value, k) => aim[k] + (value + explorer.size[k] / 2 - aim[k]) * left - here[k],
     );
     if (scale)
       explorer.move({

@@ -123,8 +123,8 @@ export function Layers({ explorer, tried, color, picked, level, catalog, pick, c
     const first = indexOf(layers, where),
       chosen = path.join() === where.join();
     return html`<li key=${`group ${where}`} class=${`layer group${chosen ? " picked" : ""}`} style=${{ "--depth": where.length - 1 }} data-path=${where.join()}>
-      <div class="line tight">${grip("group", where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(first, where.length)}><span class="grow strong">${say("group")}</span><span class="faint">${told(at(layers, where) ?? {})}</span></button></div>
-      ${chosen && tools("group", where)}</li>`;
+      <div class="line tight">${grip(within(say("group")), where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(first, where.length)}><span class="grow strong">${say("group")}</span><span class="faint">${told(at(layers, where) ?? {})}</span></button></div>
+      ${chosen && tools(within(say("group")), where)}</li>`;
   };
   /** Return the groups that end with a layer, the innermost first. */
   const ending = (/** @type {Found} */ { path: where }, /** @type {number} */ index) =>

@@ -8,6 +8,9 @@ import { say } from "../words.js";
 
 const SIDE = 256,
   LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
+const LEAST = 0.01,
+  MOST = 0.6, // of the picture's width: sizes of the brush
+  WHEEL = 1.15; // by which a notch of the wheel changes it
 const TINT = [255, 40, 60],
   STRONG = 0.55; // of what is hidden, while it is painted
 
@@ -131,7 +134,7 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
       ]} value=${brush.shows ? "show" : "hide"} put=${(way) => {
         brush.shows = way === "show";
       }} />
-      <${Slider} label=${say("brush_size")} value=${brush.size} least=${0.01} most=${0.6} log put=${(
+      <${Slider} label=${say("brush_size")} value=${brush.size} least=${LEAST} most=${MOST} log put=${(
         /** @type {number} */ size,
       ) => {
         brush.size = size;
@@ -145,9 +148,10 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
     }</div>`;
 }
 
-/** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Brushed}} options */
-export function Brush({ explorer, brush }) {
+/** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Brushed, notify: Notify}} options */
+export function Brush({ explorer, brush, notify }) {
   const shown = useRef(/** @type {HTMLCanvasElement|null} */ (null)),
+    ring = useRef(/** @type {HTMLElement|null} */ (null)),
     own = useRef(/** @type {HTMLCanvasElement|null} */ (null));
   const made = useRef(""); // the picture that this canvas holds
   const picture = brush.mask?.picture,
@@ -215,7 +219,49 @@ export function Brush({ explorer, brush }) {
       late = true;
     };
   }, [on, picture]);
+  useEffect(() => {
+    if (!on) return undefined;
+    // The mask stays at its place, and the canvas over the picture does not move along.
+    const end = () => {
+      if (!brush.mask?.view) return;
+      brush.on = false;
+      notify(say("painting_has_ended"));
+    };
+    let undone = false; // which may be a stroke, and no move
+    const ended = new AbortController();
+    const moved = (/** @type {CustomEvent} */ { detail }) => {
+      if (detail) end();
+      else undone = true;
+    };
+    const placed = () => {
+      const view = undone && brush.mask?.view;
+      undone = false;
+      if (view && !isHere(explorer, view)) end();
+    };
+    explorer.addEventListener("moved", /** @type {EventListener} */ (moved), ended);
+    explorer.addEventListener("placed", placed, ended);
+    explorer.addEventListener("opening", end, ended);
+    return () => ended.abort();
+  }, [on]);
   if (!on) return null;
+  /** Show how large the brush is. */
+  const follow = (/** @type {MouseEvent} */ { clientX, clientY, currentTarget }) => {
+    if (!ring.current) return;
+    const side = brush.size * /** @type {Element} */ (currentTarget).getBoundingClientRect().width;
+    Object.assign(ring.current.style, {
+      ...{ left: `${clientX}px`, top: `${clientY}px`, width: `${side}px`, height: `${side}px` },
+      visibility: "visible",
+    });
+  };
+  const leave = () => {
+    if (ring.current) ring.current.style.visibility = "hidden";
+  };
+  const resize = (/** @type {WheelEvent} */ event) => {
+    event.preventDefault();
+    const size = brush.size * (event.deltaY < 0 ? WHEEL : 1 / WHEEL);
+    brush.size = Number(Math.min(MOST, Math.max(LEAST, size)).toFixed(3));
+    follow(event);
+  };
   const place = (/** @type {PointerEvent} */ { clientX, clientY, currentTarget }) => {
     const box = /** @type {Element} */ (currentTarget).getBoundingClientRect(),
       { width, height } = /** @type {HTMLCanvasElement} */ (own.current);
@@ -270,5 +316,6 @@ export function Brush({ explorer, brush }) {
     };
     whileHeld(event, move, end);
   };
-  return html`<canvas class="mask-brush" aria-label=${say("the_mask_paint_on_the")} ref=${shown} onPointerDown=${down}></canvas>`;
+  return html`<canvas class="mask-brush" aria-label=${say("the_mask_paint_on_the")} ref=${shown} onPointerDown=${down} onPointerMove=${follow} onPointerLeave=${leave} onWheel=${resize}></canvas>
+    <div class="brush-ring" aria-hidden="true" ref=${ring}></div>`;
 }

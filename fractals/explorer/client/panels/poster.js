@@ -336,12 +336,13 @@ export function posterPanel(/** @type {Context} */ { explorer, notify, open }) {
     html`<${Row} label=${label} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${own.desk[name]} onChange=${(/** @type {FieldEvent} */ { target }) => put({ [name]: target.value })} />`} />`;
 
   function Fields(/** @type {{its: Layout|null}} */ { its }) {
+    // No component of its own: it would be another one in each render, and its fields would lose the focus to the picture.
     const { desk } = own,
       sides = sidesOf(desk),
-      Side = (/** @type {{label: string, index: number}} */ { label, index }) =>
+      side = (/** @type {string} */ label, /** @type {number} */ index) =>
         html`<${TextField} inputmode="decimal" aria-label=${label} value=${sides[index]} read=${SIDE} put=${(/** @type {number} */ mm) => put({ own: sides.with(index, mm), upright: index ? sides[0] < mm : mm < sides[1], paper: OWN })} />`;
     return html`<${Select} label=${say("paper")} choices=${[...PAPERS.map(([name]) => name), OWN].map((name) => [name, NAMES[name] ?? name])} value=${desk.paper} put=${(/** @type {string} */ paper) => put(paper === OWN ? { paper, own: sides } : { paper })} />
-      <div class="line"><${Side} label=${say("width_in_millimeters")} index=${0} /><span class="faint">×</span><${Side} label=${say("height_in_millimeters")} index=${1} /><span class="faint">${say("mm")}</span></div>
+      <div class="line">${side(say("width_in_millimeters"), 0)}<span class="faint">×</span>${side(say("height_in_millimeters"), 1)}<span class="faint">${say("mm")}</span></div>
       <${Segments} label=${say("how_it_hangs")} choices=${[
         ["across", say("landscape")],
         ["upright", say("portrait")],

@@ -55,6 +55,7 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     job = mine;
     try {
       await mine.done;
+      if (job === mine && !own.sheets[at]?.some(Boolean)) notify(say("none_of_these_scenes_can"));
     } catch (error) {
       if (!error.cancelled) notify(error.message, "error");
     } finally {
@@ -107,7 +108,14 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
       });
       return { title: say("between"), stops, cyclic: true };
     };
-    const scenes = children(one, other, SHEET, Math.random, between);
+    const none = Object.fromEntries(Object.keys(explorer.scene).map((key) => [key, null])); // of what only the shown scene has
+    const { version, image } = explorer.scene;
+    const scenes = children(one, other, SHEET, Math.random, between).map((child) => ({
+      ...none,
+      version,
+      image,
+      ...child,
+    }));
     fill(say("breeding_the_two"), (place) =>
       drawSheet(explorer, { scenes, fit: true, width: 256 }, (index, made) =>
         place(index, { label: say("child", { value: index + 1 }), ...made }),

@@ -372,7 +372,6 @@ export const texts = {
   layers: "Ebenen",
   layers_from_the_top: "Ebenen, von oben",
   left: "Links",
-  less_than_a_second: "weniger als eine Sekunde",
   lessons: "Lektionen",
   lessons_in_the_picture: "Lektionen im Bild",
   letter: "US Letter",
@@ -462,6 +461,7 @@ export const texts = {
   none: "Keine",
   not_connected: "Nicht verbunden",
   nothing_differs: "Beide haben dieselbe Szene.",
+  none_of_these_scenes_can: "Keine dieser Szenen kann gezeichnet werden.",
   nothing_of_this_formula_is:
     "Am Ort davor ist von dieser Formel nichts zu sehen: Dies ist sie im Ganzen.",
   nothing_that_matters_should: "Nichts Wichtiges sollte jenseits der gestrichelten Linie liegen.",
@@ -509,7 +509,10 @@ export const texts = {
   own_size: "Eigenes Maß",
   paint_a_mask: "Maske malen",
   paint_on: "Weitermalen",
-  paint_on_the_picture_what: "Malen Sie auf das Bild. Was rot ist, wird verborgen.",
+  paint_on_the_picture_what:
+    "Malen Sie auf das Bild. Was rot ist, wird verborgen. Das Mausrad ändert die Größe des Pinsels.",
+  painting_has_ended:
+    "Das Bild hat sich bewegt, daher ist das Malen beendet. „Weitermalen“ kehrt zum Ort der Maske zurück.",
   palette: "Palette",
   palette_at_s: "Palette bei {seconds} s",
   palette_coloring_layers_and_light: "Palette, Färbung, Ebenen und Licht",

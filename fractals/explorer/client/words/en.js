@@ -365,7 +365,6 @@ export const texts = {
   layers: "Layers",
   layers_from_the_top: "Layers, from the top",
   left: "Left",
-  less_than_a_second: "less than a second",
   lessons: "Lessons",
   lessons_in_the_picture: "Lessons in the picture",
   letter: "Letter",
@@ -450,6 +449,7 @@ export const texts = {
   none: "None",
   not_connected: "Not connected",
   nothing_differs: "Both have the same scene.",
+  none_of_these_scenes_can: "None of these scenes can be drawn.",
   nothing_of_this_formula_is:
     "Nothing of this formula is seen at the place before: this is all of it.",
   nothing_that_matters_should: "Nothing that matters should lie beyond the dashed line.",
@@ -497,7 +497,10 @@ export const texts = {
   own_size: "Own size",
   paint_a_mask: "Paint a mask",
   paint_on: "Paint on",
-  paint_on_the_picture_what: "Paint on the picture. What is red is hidden.",
+  paint_on_the_picture_what:
+    "Paint on the picture. What is red is hidden. The wheel changes the size of the brush.",
+  painting_has_ended:
+    "The picture has moved, so painting has ended. “Paint on” returns to the place of the mask.",
   palette: "Palette",
   palette_at_s: "Palette at {seconds} s",
   palette_coloring_layers_and_light: "Palette, coloring, layers and light",
