@@ -7,7 +7,7 @@ interface SiteScene extends WholeScene {
 interface SiteColor extends Color { inside: string }
 /** `engine/facts.json`, as `fractals/explorer/site/tables.py` writes it. */
 interface SiteFacts {
-  version: string; first: Scene; gallery: boolean; flavors: string[]; defaults: SiteScene; scenes: Record<string, Scene>;
+  version: string; refusals: string[]; first: Scene; gallery: boolean; flavors: string[]; defaults: SiteScene; scenes: Record<string, Scene>;
   formulas: Record<string, SiteFormula>; colorings: Record<string, SiteColoring>; palettes: Record<string, PaletteTable>;
   spaces: { lms: number[][]; lab: number[][]; roots: number[][]; linear: number[][]; entries: number; levels: number };
   probe: { limitSize: number[]; size: number[]; late: number; kept: number; scales: number[][]; depths: number[]; most: number };
@@ -15,7 +15,7 @@ interface SiteFacts {
 }
 interface SiteFormula {
   name: string; title: string; center: string[]; width: string; degree: number; fraction: number[]; tolerance: number; escapes: boolean; maps: number;
-  usual: string; replaces: boolean; refused: Record<string, string>; parameters: Record<string, unknown>; options: number[]; programs: Record<string, string>;
+  usual: string; replaces: boolean; refused: Record<string, number>; parameters: Record<string, unknown>; options: number[]; programs: Record<string, string>;
   deep: boolean; canReturn: boolean; inside: boolean;
 }
 interface SiteColoring {

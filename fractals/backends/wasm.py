@@ -27,7 +27,7 @@ from fractals.backends.compilation import counted, with_room
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.exact_fma import with_exact_fma
 from fractals.backends.machine_code import Laid, Layout, Program, Uncompilable, layout_of
-from fractals.backends.wasm_vectors import in_vectors, with_relaxed
+from fractals.backends.wasm_vectors import ABREAST, in_vectors, with_relaxed
 from fractals.errors import FractalsError
 
 TRIPLE = "wasm32-unknown-unknown"
@@ -53,12 +53,14 @@ _TARGET = re.compile(r'"(?:target-cpu|target-features|tune-cpu|probe-stack)"="[^
 
 @functools.lru_cache(maxsize=1)
 def module_of(
-    texts: tuple[str, ...], exact: bool = False, relaxed: bool = False
+    texts: tuple[str, ...], exact: bool = False, relaxed: bool = False, ordered: bool = False
 ) -> tuple[bytes, int]:
     """Return a module of programs, and the bytes of memory from 0 that its constants take.
 
     `exact`: fused multiply-adds of float64 numbers have the bits of other devices. `relaxed`:
-    multiply-adds are those of relaxed SIMD, fused where the processor has them.
+    multiply-adds are those of relaxed SIMD, fused where the processor has them. `ordered`: the
+    operations keep their order, so vectors that loops compute side by side stay so, and the module
+    is about 2.5 times as long. Otherwise LLVM moves each operation to where its result is used.
 
     The module imports its memory `env.__linear_memory`, the pointer to the end of its stack
     `env.__stack_pointer`, and perhaps functions of KNOWN from `env`, such as `env.sin`. It
@@ -71,7 +73,8 @@ def module_of(
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE)
     features = FEATURES + RELAXED * relaxed
-    machine = target.create_target_machine("generic", features, 3, "static", "default")
+    level = 0 if ordered else 3  # of the last stage, which no longer changes what is computed
+    machine = target.create_target_machine("generic", features, level, "static", "default")
     whole = llvm.parse_assembly("")
     missing: set[str] = set()
     for number, text in enumerate(texts):
@@ -252,13 +255,13 @@ class _Rooms(HostMemory):
 class CallRecorder(CpuBackend):
     """Records the calls of programs; their texts are made for WebAssembly.
 
-    A process has one, and the settings `fractals.backends.wasm.ENVIRONMENT`. `exact`: as of
-    `module_of`.
+    A process has one, and the settings `fractals.backends.wasm.ENVIRONMENT`. `exact` and `ordered`:
+    as of `module_of`.
     """
 
-    def __init__(self, number: str, exact: bool = False) -> None:
+    def __init__(self, number: str, exact: bool = False, ordered: bool = False) -> None:
         super().__init__(number, 1)  # type: ignore[no-untyped-call]
-        self._exact = exact
+        self._exact, self._ordered = exact, ordered
         self.calls: list[Call] = []
         self.texts: list[str] = []
         self.scratch = self._rooms = _Rooms()
@@ -280,10 +283,12 @@ class CallRecorder(CpuBackend):
     ) -> Program:
         """Return a program that is recorded where it is called; see `program_of`."""
         kinds = {"loop": loop, "checked": checked, "packed": packed, "long": long}
-        texts = code_cache.program(_Texts, "wasm", make_body, number, options, *kinds.values())
+        abreast = ABREAST if self._ordered and loop else 0
+        own = *kinds.values(), abreast
+        texts = code_cache.program(_Texts, "wasm", make_body, number, options, *own)
 
         def number_of(layout: Layout) -> Any:
-            found = texts.of(layout, make_body, number, options, kinds)
+            found = texts.of(layout, make_body, number, options, kinds, abreast)
             if not found:
                 raise Uncompilable("Numba has no SIMD form of it")
             if found not in self.texts:
@@ -300,7 +305,7 @@ class CallRecorder(CpuBackend):
         `marked`: numbers that stand for others, and are arguments of calls. `relaxed`: as of
         `module_of`.
         """
-        module, constants = module_of(tuple(self.texts), self._exact, relaxed)
+        module, constants = module_of(tuple(self.texts), self._exact, relaxed, self._ordered)
         stack = _aligned(constants) + STACK
         made = Recording(module, stack, stack, marks=[[] for _ in marked])
         self._place([array for _, values in calls for array in _arrays_in(values)], made)
@@ -360,7 +365,15 @@ class _Texts:
     def __init__(self, store: code_cache.Store | None) -> None:
         self._store = store
 
-    def of(self, layout: Layout, make_body: Any, number: str, options: Any, kinds: Any) -> str:
+    def of(
+        self,
+        layout: Layout,
+        make_body: Any,
+        number: str,
+        options: Any,
+        kinds: Any,
+        abreast: int,
+    ) -> str:
         """Return LLVM's text for a layout; nothing where Numba can't make it."""
         key = f"{layout} for {machine_code.TARGET}"
         kept = self._store.load(key, zlib.decompress) if self._store else None
@@ -380,7 +393,7 @@ class _Texts:
                 raise
             text = ""
         if text and not kinds["packed"]:
-            text = in_vectors(text)
+            text = in_vectors(text, abreast)
         if self._store:
             self._store.save(key, zlib.compress(text.encode()))
         return text

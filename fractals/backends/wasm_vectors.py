@@ -16,6 +16,10 @@ import llvmlite.binding as llvm
 FEATURES = "+fma,+sse4.2"
 WIDTH = '"prefer-vector-width"="128"'
 SMALL = 2**31
+# Vectors that a round of a loop computes side by side where programs keep the order of their text.
+# A logarithm is one chain of some 30 operations. Two of them, one after the other, fill the room
+# that a CPU has for operations that wait, so only operations that lie near run at once.
+ABREAST = 4
 
 _FUNCTION = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
 _ATTRIBUTES = re.compile(r"^attributes #\d+ = \{(?=.*\bnounwind\b)", re.MULTILINE)
@@ -25,6 +29,12 @@ _WHOLE = re.compile(
 )
 _REAL = re.compile(r"^  (%\S+) = sitofp i64 (%\S+) to double", re.MULTILINE)
 _DEFINED = re.compile(r"^  (%\S+) = (.*)$", re.MULTILINE)
+_NODE = re.compile(r"^!(\d+) = ", re.MULTILINE)  # of metadata
+_TO = re.compile(r'label %("[^"]+"|[^\s,]+)')
+# What tells which branches lead back, so end a round of a loop
+_LINE = re.compile(
+    r'^(?:(?P<head>define ).*|(?P<label>"[^"]+"|[\w.$-]+):.*|  br .*label [^!\n]*)$', re.MULTILINE
+)
 # What a whole number is made of whose size is known
 _SIZED = {
     "and": re.compile(r"and i64 %\S+, (\d+)$"),
@@ -33,17 +43,41 @@ _SIZED = {
 }
 
 
-def in_vectors(text: str) -> str:
-    """Return the text of a program whose loops over elements are vectors of 16 bytes."""
+def in_vectors(text: str, abreast: int = 0) -> str:
+    """Return the text of a program whose loops over elements are vectors of 16 bytes.
+
+    `abreast`: vectors that a round of a loop computes side by side; by default LLVM decides.
+    """
     text = _FUNCTION.sub(_with_small, text)
     text, found = _WHOLE.subn(_without_fraction, text)
     text += "\ndeclare double @llvm.trunc.f64(double)\n" * bool(found)
+    text = _abreast(text, abreast) if abreast else text
     part = llvm.parse_assembly(_ATTRIBUTES.sub(rf"\g<0> {WIDTH}", text))
     builder = llvm.create_pass_builder(
         _machine(), llvm.create_pipeline_tuning_options(speed_level=2)
     )
     builder.getModulePassManager().run(part, builder)
     return str(part)
+
+
+def _abreast(text: str, vectors: int) -> str:
+    """Return a text whose loops ask LLVM to compute some vectors side by side."""
+    loops, above = list[str](), set[str]()
+    last = max((int(number) for number in _NODE.findall(text)), default=-1)
+
+    def noted(line: re.Match[str]) -> str:
+        if line["label"] or line["head"]:
+            above.clear() if line["head"] else above.add(line["label"].strip('"'))
+        elif above.intersection(label.strip('"') for label in _TO.findall(line[0])):
+            loops.append(f"!{last + 2 + len(loops)}")
+            return f"{line[0]}, !llvm.loop {loops[-1]}"
+        return line[0]
+
+    text = _LINE.sub(noted, text)
+    count = f"!{last + 1}"
+    nodes = [f"{loop} = distinct !{{{loop}, {count}}}" for loop in loops]
+    asked = f'{count} = !{{!"llvm.loop.interleave.count", i32 {vectors}}}'
+    return "\n".join([text, asked, *nodes, ""])
 
 
 def _without_fraction(match: re.Match[str]) -> str:

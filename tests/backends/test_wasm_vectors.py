@@ -148,6 +148,17 @@ def test_loops_become_vectors_of_the_same_bits(body):
         assert "sitofp <2 x i64>" not in made
 
 
+@pytest.mark.parametrize("body", [FRACTION, BOTH, EXPONENT])
+@pytest.mark.parametrize("vectors", [2, 4])
+def test_vectors_side_by_side_have_the_same_bits(body, vectors):
+    text = LOOP.format(body=body)
+    made = in_vectors(text, vectors)
+    assert run(made, numbers(), COUNT) == run(text, numbers(), COUNT)
+    first = made.index("store <2 x double>")
+    assert made.count("load <2 x double>", 0, first) == vectors  # before any result is stored
+    assert made.count("store <2 x double>") % vectors == 0
+
+
 @pytest.mark.parametrize("c", [(0.3, -3.5), (-0.7, 1.9), (9.0, 0.0)])
 @pytest.mark.parametrize("signs", [(5, -5), (-1, 0), (-(2**62), 2**62)])
 def test_relaxed_operations_give_the_same_bits(c, signs):

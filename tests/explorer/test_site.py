@@ -179,7 +179,7 @@ def test_links_are_those_of_the_program(ask, name):
     ("keys", "word"),
     [
         ({"coloring": "stripe_average"}, "program"),
-        ({"coloring": "root"}, "converge"),
+        ({"coloring": "root"}, "those of 'burning_ship' escape"),
         ({"formula": "mandelbulb"}, "fractals explore"),
         ({"width": "1e-30"}, "any depth"),
         ({"layers": [{"layers": [{"coloring": "count"}]}]}, "groups"),

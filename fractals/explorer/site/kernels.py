@@ -105,7 +105,7 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     `colorings`: of each name of a program the name of a coloring, and the samples that have a value
     ("escaped", "inside" or "both").
     """
-    recorder = CallRecorder("float64")
+    recorder = CallRecorder("float64", ordered=True)
     numbers = {}
 
     def add(name: str, make_body: Any, options: tuple[Any, ...], *arguments: Any) -> None:

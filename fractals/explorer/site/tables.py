@@ -22,6 +22,7 @@ EVERYWHERE = "mandelbrot"  # the formula for which all colorings have programs
 AVERAGED = "count"  # a coloring that needs nothing of the orbit
 SLOPED = "slopes"  # one that needs dz
 POWERS = {"multibrot": (4, 5, 6), "newton": (4, 5)}  # other options than the usual ones
+OF_FORMULA = "'{formula}'"  # stands for a formula's name in lines that many of them share
 Table = dict[str, Any]
 
 
@@ -153,17 +154,21 @@ def colorings() -> dict[str, Coloring]:
     }
 
 
-def _formula_facts(formula: Formula) -> Table:
+def _formula_facts(formula: Formula, refusals: list[str]) -> Table:
+    """Return what the page knows of a formula; lines that refuse a coloring join `refusals`."""
     usual = catalog.load("coloring", "smooth")()
     replaced = fitting(usual, formula).name
     start, scale = formula.fraction_constants(Scene().iteration.escape_radius)
-    refused: dict[str, str] = {}
+    refused: dict[str, int] = {}
     for julia in (False, True):
         for key, coloring in colorings().items():
             try:
                 fitting(coloring, formula, julia)
             except FractalsError as error:
-                refused.setdefault(key, str(error))
+                line = str(error).replace(f"'{formula.name}'", OF_FORMULA)
+                if line not in refusals:
+                    refusals.append(line)
+                refused.setdefault(key, refusals.index(line))
     return {
         "title": formula.title,
         "center": formula.center,
@@ -211,11 +216,13 @@ def facts(drawn: dict[str, Table], files: dict[str, dict[str, str]]) -> Table:
 
     `files`: of each formula the file of each program.
     """
+    refusals: list[str] = []
     return {
         "version": __version__,
+        "refusals": refusals,
         "defaults": Scene().to_table(),
         "formulas": {
-            name: _formula_facts(formula) | {"programs": files[name]}
+            name: _formula_facts(formula, refusals) | {"programs": files[name]}
             for name, formula in formulas().items()
             if name in files
         },

@@ -199,6 +199,29 @@ def _compressed(context, builder, array, value, index, lanes, vector):
     return index
 
 
+def _in_pairs(pack):
+    """Tell whether vectors hold two lanes, and the CPU has no instruction for lists."""
+    return REGISTER == 16 and pack.lanes == 2
+
+
+def _compressed_pairs(context, builder, array, value, index, masks, vectors):
+    """Store the lanes under masks of two lanes, as `_compressed` does; return how many there are.
+
+    What tells where each vector's lanes go is the same for all rows, so LLVM computes it once.
+    """
+    begin, taken = _address(context, builder, array, value, index), INT64(0)
+    for lanes, vector in zip(masks, vectors, strict=True):
+        first, both = (ir.Constant(ir.VectorType(INT32, 2), order) for order in ([0, 0], [1, 0]))
+        is_first = to_bits(builder, builder.shuffle_vector(lanes, lanes, first))
+        turned = builder.shuffle_vector(vector, vector, both)
+        at = builder.bitcast(builder.gep(begin, [taken]), vector.type.as_pointer())
+        packed = builder.select(is_first, vector, turned)
+        builder.store(packed, at, align=array.dtype.bitwidth // 8)
+        for k in range(2):  # all ones are -1
+            taken = builder.sub(taken, builder.extract_element(lanes, INT32(k)))
+    return taken
+
+
 @intrinsic
 def compress_store(context, array, index, mask, value):
     """Write the lanes under `mask` one after the other; return the index after the last.
@@ -208,6 +231,10 @@ def compress_store(context, array, index, mask, value):
 
     def generate(context, builder, signature, args):
         index = _index(context, builder, signature, args, 1)
+        if _in_pairs(value):
+            parts = (vectors_of(builder, arg) for arg in args[2:])
+            taken = _compressed_pairs(context, builder, array, args[0], index, *parts)
+            return builder.add(index, taken)
         for lanes, vector in zip(*(vectors_of(builder, arg) for arg in args[2:]), strict=True):
             index = _compressed(context, builder, array, args[0], index, lanes, vector)
         return index
@@ -312,6 +339,11 @@ def compress_rows(context, array, index, stride, mask, values):
         index, stride = (_index(context, builder, signature, args, k) for k in (1, 2))
         masks = vectors_of(builder, args[3])
         for pack in cgutils.unpack_tuple(builder, args[4]):
+            if _in_pairs(mask):
+                vectors = vectors_of(builder, pack)
+                _compressed_pairs(context, builder, array, args[0], index, masks, vectors)
+                index = builder.add(index, stride)
+                continue
             at = index
             for lanes, vector in zip(masks, vectors_of(builder, pack), strict=True):
                 at = _compressed(context, builder, array, args[0], at, lanes, vector)

@@ -107,7 +107,8 @@ function coloringOf(facts, formula, given) {
     const usual = facts.colorings[formula.usual];
     return { name: formula.usual, known: usual, settings: usual.options };
   }
-  if (formula.refused[name]) throw new Error(formula.refused[name]);
+  const refusal = facts.refusals[formula.refused[name]];
+  if (refusal) throw new Error(refusal.replaceAll("{formula}", formula.name));
   for (const key of Object.keys(own))
     if (!(key in known.options)) throw new Error(`${name} has no option '${key.slice(0, 40)}'`);
   return { name, known, settings: /** @type {Settings} */ ({ ...known.options, ...own }) };
