@@ -52,11 +52,17 @@ TEXTS = {
 def page(name: str) -> tuple[str, str]:
     """Return the text of a page, and the source of its style for a content security policy."""
     text = (CLIENT / name).read_text("utf-8")
-    style = text.partition("<style>")[2].partition("</style>")[0]
-    return text, f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"
+    return text, source_of(text, "style")
+
+
+def source_of(text: str, tag: str) -> str:
+    """Return the source of a page's style or script for a content security policy."""
+    content = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 PAGE, STYLE = page("enter.html")
+SCRIPT = source_of(PAGE, "script")
 
 
 def language_of(accepted: str) -> str:

@@ -21,6 +21,7 @@ from fractals.scene.paint import Color
 SIXTEENTHS = 16  # of a pixel
 STEPS = 64  # of an octave
 MAX_OCTAVES = 40  # between frames whose map is sent: doubles hold it
+FARTHEST = 1e12  # pixels between frames whose map is sent
 MAX_EXPONENT = 20_000  # decimal exponent of a width, down: a view takes minutes long before
 WIDEST = 5  # decimal exponent of a width, up
 MAX_FRAMES = 256  # of a client
@@ -272,12 +273,12 @@ def map_between(base: FrameView, after: FrameView) -> list[float] | None:
         (a * s - c * q) / area * ratio,
     ]
     right, up = after.in_picture(base.center)
+    if max(abs(right), abs(up)) > FARTHEST:
+        return None
     u, v, w, z = (float(part) for part in linear)
     v, w = -v, -w  # y runs down in pixels
     x0, y0 = base.size[0] / 2, base.size[1] / 2
     e, f = after.size[0] / 2 + float(right), after.size[1] / 2 - float(up)
-    if max(abs(e), abs(f)) > 1e12:
-        return None
     return [u, v, w, z, e - u * x0 - v * y0, f - w * x0 - z * y0]
 
 

@@ -306,6 +306,7 @@ async def _ask(
     text, style = entrance.page_of(languages.decode("latin-1"), problem, code, name)
     policy = POLICY.replace(STYLE, f"style-src {style}")
     policy = policy.replace("form-action 'none'", "form-action 'self'")
+    policy = policy.replace("script-src 'self'", f"script-src {entrance.SCRIPT}")
     body = text.encode()
     head = [
         (b"content-security-policy", policy.encode()),

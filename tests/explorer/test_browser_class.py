@@ -166,6 +166,53 @@ def test_a_third_tab_of_a_guest_says_so_and_goes_on_when_another_is_closed(pages
     third.until("explorer.connected")
 
 
+def test_a_link_to_a_scene_is_explored_alone_and_outlives_the_page_of_the_code(pages):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    follows(guest, leader)
+    leader.open(OTHER)
+    link = leader.address()
+    leader.open(page.SCENE)
+    friend = browsers.Explored()
+    friend.page, friend.problems = guest.context.new_page(), []
+    root = guest.page.url.partition("#")[0]
+    friend.page.goto(root + link)
+    friend.until("window.explorer?.settled")
+    button(friend, "Follow again").wait_for()
+    assert page.place_of(friend.settle()) == page.place_of(OTHER)
+    friend.page.close()
+    stranger = browsers.Explored()
+    context = leader.page.context.browser.new_context()
+    stranger.page, stranger.problems = context.new_page(), []
+    stranger.page.goto(root + link)
+    code = leader.run("explorer.request({ t: 'class' }).then(({ code }) => code)")
+    for typed in ("wrong", code):
+        stranger.page.get_by_label("Code").fill(typed)
+        stranger.page.get_by_role("button", name="Come in").click()
+    stranger.until("window.explorer?.settled")
+    assert page.place_of(stranger.settle()) == page.place_of(OTHER)
+    stranger.page.reload()  # alone, still
+    stranger.until("window.explorer?.settled")
+    button(stranger, "Follow again").wait_for()
+    context.close()
+
+
+def test_guests_copy_texts_without_https_and_hear_that_files_are_not_taken(pages):
+    _, guest = pages
+    guest.run("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    guest.run("addEventListener('copy', () => { window.copied = document.activeElement.value; })")
+    panel = page.opened(guest, "Share")
+    panel.get_by_role("button", name="Copy link").click()
+    guest.page.get_by_text("Copied").wait_for()
+    assert "/#eN" in guest.run("copied")
+    guest.run(
+        "() => window.dispatchEvent(new DragEvent('drop', { dataTransfer: (() => {"
+        " const data = new DataTransfer(); data.items.add(new File(['x = 1'], 'a.toml'));"
+        " return data; })() }))"
+    )
+    guest.page.get_by_text("This server takes no files.").wait_for()
+
+
 def test_a_guest_who_is_removed_is_asked_for_the_code_again(pages):
     leader, guest = pages
     leader.page.get_by_role("button", name="Class: 1").click()

@@ -332,16 +332,18 @@ def test_a_page_whose_scene_is_refused_after_a_lost_connection_shows_another(new
     tab.assert_exact()
 
 
-def test_a_page_without_a_worker_decodes_by_itself(new_tab):
+@pytest.mark.parametrize("answer", ["this.onerror?.()", ""])
+def test_a_page_without_a_worker_decodes_by_itself(new_tab, answer):
     """Where the worker's module was not loaded, what it should decode was waited for."""
-    tab = new_tab(
-        path="?line=remote",
-        script="""window.Worker = class {
+    script = """window.Worker = class {
             constructor() { window.workers = (window.workers ?? 0) + 1; }
-            postMessage() { setTimeout(() => this.onerror?.()); }
+            postMessage() { setTimeout(() => ANSWER); }
             terminate() {}
-        };""",
-    )
+        };
+        const wait = window.setTimeout;
+        window.setTimeout = (call, ms, ...rest) => wait(call, ms === 10000 ? 500 : ms, ...rest);
+        """
+    tab = new_tab(path="?line=remote", script=script.replace("ANSWER", answer or "{}"))
     tab.assert_exact()
     assert tab.run("[workers, explorer.remote]") == [1, True]
 

@@ -148,3 +148,13 @@ def test_views_beyond_all_limits_are_errors(scale, width):
 )
 def test_significant_digits(value, text):
     assert significant(Fraction(value)) == text
+
+
+def test_a_place_at_the_end_of_the_numbers_has_no_map():
+    near, far = (
+        FrameView.of(Scene().replace(center=(real, "0"), width="3"), SIZE)
+        for real in ("-0.5", "1e999")
+    )
+    assert map_between(near, far) is None
+    assert map_between(far, near) is None
+    assert map_between(far, far)

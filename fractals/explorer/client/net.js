@@ -5,6 +5,7 @@ import { say } from "./words.js";
 const RATE = 36,
   BURST = 100; // messages a second, and at once: the server accepts 40 and 120
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
+const SILENT = 10_000; // ms until a worker that was just made is given up: its module may wait on a dead line
 const LARGE = 2 ** 17; // bytes of a message that a worker decodes in any case: the page goes on with its frames
 const NO_COOKIE = 4401,
   OPEN_TWICE = 4409,
@@ -21,9 +22,11 @@ export const transport = {
       method: "POST",
       body: file,
     });
-    const told = await answer.json();
-    if (!answer.ok)
-      throw new Error(told.error ?? say("the_server_answered", { status: answer.status }));
+    const told = await answer.json().catch(() => ({})); // guests of a class get a line
+    const { status } = answer;
+    const why =
+      status === 403 ? say("this_server_takes_no_files") : say("the_server_answered", { status });
+    if (!answer.ok) throw new Error(told.error ?? why);
     return told;
   },
 };
@@ -158,12 +161,14 @@ export class Connection {
         type: "module",
       });
       worker.onmessage = ({ data: { id, data, error } }) => {
+        clearTimeout(silent);
         const [resolve, reject] = this.#decoding.get(id);
         this.#decoding.delete(id);
         error ? reject(new Error(error)) : resolve(data);
       };
-      worker.onerror = () => {
+      const failed = () => {
         // its module was not loaded: what waits would wait for ever
+        clearTimeout(silent);
         for (const [, reject] of this.#decoding.values())
           reject(new Error("the worker has failed"));
         this.#decoding.clear();
@@ -172,6 +177,8 @@ export class Connection {
         this.#beside = false;
         this.renew();
       };
+      const silent = setTimeout(failed, SILENT);
+      worker.onerror = failed;
     }
     const id = ++this.#count;
     return new Promise((resolve, reject) => {

@@ -4,6 +4,7 @@ import { say } from "./words.js";
 
 const NUMBER = /[+-]?\s?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
 const GROUPED = /(?<![\d.,])[1-9]\d{0,2}(?:[,'’_]\d{3})+(?![\d,])/g; // 1,000,000
+const DOTTED = /(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])/g; // 1.000.000
 const WORDS =
   /^(?:\b(?:re|im|real|imag|imaginary|part|center|centre|zoom|mag|magn|magnification|width|x|y|c|i|at|and)\b|[\s,;:=()[\]{}@/|*+"'-])*$/i;
 
@@ -63,7 +64,8 @@ function fileOf(/** @type {string} */ text) {
 }
 
 /** Return a text as it may be meant, the likeliest first: "0,5; 1" with commas as points, 1,000,000 as one number. */
-function readingsOf(/** @type {string} */ text) {
+function readingsOf(/** @type {string} */ given) {
+  const text = given.replace(DOTTED, (number) => number.replaceAll(".", ""));
   const points = text.replace(/(\d),(?=\d)/g, "$1.");
   const commas = points !== text && !/\d\.|\.\d|,\d+,\d/.test(text);
   const whole = text.replace(GROUPED, (number) => number.replace(/\D/g, ""));

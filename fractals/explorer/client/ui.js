@@ -368,12 +368,26 @@ export async function copyText(
   /** @type {string} */ text,
   /** @type {(text: string, kind?: string) => void} */ notify,
 ) {
-  try {
-    await navigator.clipboard.writeText(text);
-    notify(say("copied"));
-  } catch {
-    notify(say("the_browser_does_not_allow_copying"), "error");
-  }
+  const done = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  if (done ?? copiedByCommand(text)) notify(say("copied"));
+  else notify(say("the_browser_does_not_allow_copying"), "error");
+}
+
+/** Copy a text in a page that has no clipboard: one of another machine without HTTPS. @param {string} text */
+function copiedByCommand(text) {
+  const field = Object.assign(document.createElement("textarea"), { value: text, readOnly: true });
+  const before = /** @type {HTMLElement|null} */ (document.activeElement);
+  Object.assign(field.style, { position: "fixed", opacity: "0" });
+  document.body.append(field);
+  field.focus({ preventScroll: true });
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  before?.focus({ preventScroll: true });
+  return done;
 }
 
 /** Have the browser save a text as a file. */

@@ -102,6 +102,23 @@ function guest() {
   return { model, following, loads, come };
 }
 
+test("a page that a link has opened shows the link's scene, and follows only when asked to", async () => {
+  const model = new Model(),
+    load = async () => ({ width: 16, height: 8 });
+  const following = new Following(
+    /** @type {any} */ (model),
+    /** @type {any} */ (load),
+    rest,
+    true,
+  );
+  model.tell("led", led(1));
+  await settled();
+  assert.deepEqual([following.following, model.opened.length], [false, 0]);
+  following.follow();
+  await settled();
+  assert.deepEqual(model.opened, [{ person: 0 }]);
+});
+
 test("a guest sees the newest picture of the leader, each on its own scene", async () => {
   const { model, loads, come } = guest();
   for (const number of [1, 2, 3]) model.tell("led", led(number));

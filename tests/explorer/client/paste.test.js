@@ -98,6 +98,8 @@ test("numbers have a decimal comma where ; or blanks divide them, and groups of 
     "Re: -0,7453; Im: 0,1127; Zoom: 1e4",
   ])
     assert.deepEqual(meaningOf(text), { view: { center, zoom: "1e4" } }, text);
+  for (const text of ["-0,7453; 0,1127; 1.000.000", "-0.7453 0.1127 1.000.000"])
+    assert.deepEqual(meaningOf(text), { view: { center, zoom: "1000000" } }, text);
   assert.deepEqual(meaningOf("-1,5; 2"), { view: { center: ["-1.5", "2"] } });
   assert.deepEqual(meaningOf("-1,0 700"), { view: { center: ["-1", "0"], zoom: "700" } }); // as before
   for (const text of ["-0.7453, 0.1127, 1,000,000", "-0.7453 0.1127 1'000'000"])

@@ -31,13 +31,14 @@ export class Following {
   #changed = false; // whether the canvas differs from the newest picture of the wall
 
   /** @param {Followed} explorer @param {(number: number) => Promise<ImageBitmap>} load returns the leader's picture
-   * @param {(ms: number) => Promise<unknown>} rest */
-  constructor(explorer, load, rest) {
+   * @param {(ms: number) => Promise<unknown>} rest @param {boolean} [linked] whether the page was opened by a link to a scene */
+  constructor(explorer, load, rest, linked = false) {
     this.explorer = explorer;
     this.load = load;
     this.rest = rest;
     observe(this, "following", "name", "led");
-    this.following = recalled() !== "1";
+    this.following = (recalled() ?? (linked ? "1" : "")) !== "1";
+    recall(this.following ? "" : "1"); // loaded again, the page has a link, too
     explorer.addEventListener("led", ({ detail }) => this.#hear(detail));
     explorer.addEventListener("guest", ({ detail }) => (this.name = detail.name));
     explorer.addEventListener("welcome", () => this.tell());

@@ -20,8 +20,9 @@ async function loaded(number) {
   return createImageBitmap(await answer.blob());
 }
 
-/** Take part, and return the panel of the class. @param {Context} context @param {"leader"|"guest"} role */
-export function joinClass(context, role) {
+/** Take part, and return the panel of the class. @param {Context} context @param {"leader"|"guest"} role
+ * @param {boolean} linked whether the page was opened by a link to a scene */
+export function joinClass(context, role, linked) {
   const style = Object.assign(document.createElement("link"), {
     rel: "stylesheet",
     href: "/client/class/class.css",
@@ -29,7 +30,7 @@ export function joinClass(context, role) {
   const root = Object.assign(document.createElement("div"), { id: "class" });
   document.head.append(style);
   document.getElementById("ui")?.after(root);
-  const panel = role === "leader" ? leads(context, root) : follows(context, root);
+  const panel = role === "leader" ? leads(context, root) : follows(context, root, linked);
   return { id: "class", title: told("class"), key: "", aside: true, ...panel };
 }
 
@@ -63,14 +64,15 @@ async function askAgain() {
   const { status } = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).catch(
     () => ({ status: 0 }), // nobody answers
   );
-  if (status === 401) location.replace("/");
+  if (status === 401) location.reload(); // the address keeps the scene
 }
 
 function follows(
   /** @type {Context} */ { explorer, open, close, ui },
   /** @type {HTMLElement} */ root,
+  /** @type {boolean} */ linked,
 ) {
-  const guest = new Following(explorer, loaded, rest);
+  const guest = new Following(explorer, loaded, rest, linked);
   // Other panels ask about what is drawn.
   effect(() => {
     const needed = !SEEN.includes(ui.open);

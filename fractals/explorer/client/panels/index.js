@@ -491,7 +491,7 @@ export function mountPanels(explorer) {
       detail.role &&
       void import("../class/index.js")
         .then(({ joinClass }) => {
-          PANELS.push(joinClass(context, detail.role));
+          PANELS.push(joinClass(context, detail.role, linked));
           if (detail.role === "leader" && !linked) startWith(context, "class");
         })
         .catch(() => notify(say("the_server_does_not_answer_this"), "error")),

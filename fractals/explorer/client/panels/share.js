@@ -90,7 +90,7 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
     return html`<div class="stack spaced">${TEXTS.map(
       ([name, key, hint]) => html`<div key=${key} class="stack">
       <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
-      <div class="line"><${Button} label=${say("copy_name", { name: name === "TOML" ? name : within(name) })} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`,
+      <div class="line"><${Button} label=${say("copy_name", { name: name === "TOML" ? name : within(name) })} symbol="copy" kind="quiet" disabled=${!told[key]} onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`,
     )}
       <div class="stack"><h3>${say("elsewhere")}</h3><${Button} label=${say("copy_the_picture")} symbol="copy" kind="wide-button" title=${say("as_it_is_seen_to")} onClick=${copyPicture} />
         ${told.site && html`<${Button} label=${say("copy_a_link_for_anybody")} symbol="copy" kind="wide-button" title=${say("opens_in_the_explorer_of")} onClick=${() => copyText(told.site ?? "", notify)} />`}

@@ -808,6 +808,7 @@ export const texts = {
     "Dieser Server behält keine Lesezeichen. Kopieren Sie einen Link unter Teilen: Er enthält die ganze Szene.",
   this_server_makes_no_films:
     "Dieser Server erstellt keine Filme. Die Datei unter Teilen erstellt einen auf Ihrem Rechner: fractals film scene.toml",
+  this_server_takes_no_files: "Dieser Server nimmt keine Dateien an.",
   this_view_has_taken_s: "Diese Ansicht hat {seconds} s Arbeit gekostet.",
   tick_two_of_them_to: "Wählen Sie zwei aus, um sie zu kreuzen.",
   tick_two_to_compare: "Haken Sie zwei Bilder an, um sie zu vergleichen: {count} von 2.",

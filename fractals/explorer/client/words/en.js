@@ -793,6 +793,7 @@ export const texts = {
     "This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.",
   this_server_makes_no_films:
     "This server makes no films. The file under Share makes one on your machine: fractals film scene.toml",
+  this_server_takes_no_files: "This server takes no files.",
   this_view_has_taken_s: "This view has taken {seconds} s of work.",
   tick_two_of_them_to: "Tick two of them to breed them.",
   tick_two_to_compare: "Tick two pictures to compare them: {count} of 2.",

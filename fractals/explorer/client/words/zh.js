@@ -745,6 +745,7 @@ export const texts = {
   this_server_keeps_no_bookmarks: "此服务器不保存书签。请在“分享”中复制链接：它含有整个场景。",
   this_server_makes_no_films:
     "此服务器不制作影片。用“分享”中的文件可在您的电脑上制作：fractals film scene.toml",
+  this_server_takes_no_files: "此服务器不接收文件。",
   this_view_has_taken_s: "此视图已用去 {seconds} 秒计算。",
   tick_two_of_them_to: "勾选两个使它们繁殖。",
   tick_two_to_compare: "勾选两幅画面进行比较：已选 {count}/2。",
