@@ -1,13 +1,13 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
 
 from fractals.backends.base import Backend, Stages
-from fractals.errors import OptionError
+from fractals.errors import DeviceLostError, OptionError
 from fractals.io import png
 from fractals.io.facts import resolved_values
 from fractals.io.image import Image, png_beginning
@@ -62,6 +62,8 @@ from fractals.threads import Queue, add, core_count
 if TYPE_CHECKING:
     from fractals.rendering.measured import Measured
 
+T = TypeVar("T")
+
 
 @with_keywords(PictureKeywords, PictureOptions)
 def render(*sources: Source, **keywords: Unpack[PictureKeywords]) -> Image:
@@ -97,7 +99,23 @@ def render(*sources: Source, **keywords: Unpack[PictureKeywords]) -> Image:
     """
     scene, options = read_fitted_request(sources, keywords, PictureKeywords, PictureOptions)
     with watching(scene, options) as watched:
-        return family_of(scene).render(scene, watched)
+        return or_on_the_cpu(watched, lambda: family_of(scene).render(scene, watched))
+
+
+def or_on_the_cpu(
+    options: RenderOptions, draw: Callable[[], T], path: str | Path | BinaryIO = ""
+) -> T:
+    """Return what `draw` returns; it is called again if "auto" has chosen a GPU that is lost then.
+
+    The second call finds the GPU lost, draws on the CPU, and tells the user why. `path`: where the
+    picture is written. An open file may have a part of it, so `draw` is called once.
+    """
+    try:
+        return draw()
+    except DeviceLostError:
+        if options.device != "auto" or not isinstance(path, str | Path):
+            raise
+    return draw()
 
 
 def read_fitted_request(
@@ -168,7 +186,7 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData 
     ((1, 3), True)
     """
     scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
-    return family_of(scene).compute(scene, options)
+    return or_on_the_cpu(options, lambda: family_of(scene).compute(scene, options))
 
 
 def measure(scene: Scene, options: RenderOptions, planned: Plan) -> "Measured | None":
@@ -243,7 +261,7 @@ def recolor(
     """
     raw = _raw_numbers(raw)
     scene, options = read_recoloring(raw, sources, keywords, RecolorKeywords, RenderOptions)
-    return family_of(scene).recolor(raw, scene, options)
+    return or_on_the_cpu(options, lambda: family_of(scene).recolor(raw, scene, options))
 
 
 def _raw_numbers(given: Any) -> Any:
@@ -352,10 +370,16 @@ def draw_scene_to(
         remove_rest(Path(path), scene)
     if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":
         tell_of_page(scene, options)
+
+    def draw(options: RenderOptions) -> Rendered:
+        return or_on_the_cpu(
+            options, lambda: family.render_to(path, scene, options, overwrite, cluster), path
+        )
+
     if options.preview is False and not file_options.keep:  # nothing looks at the picture
-        return family.render_to(path, scene, options, overwrite, cluster)
+        return draw(options)
     with watching(scene, options, file_options.keep) as watched:
-        return family.render_to(path, scene, watched, overwrite, cluster)
+        return draw(watched)
 
 
 @with_keywords(RecolorFileKeywords, ReplaceOptions, RenderOptions)
@@ -393,7 +417,10 @@ def recolor_to(
     scene, options, file_options = read_recoloring(
         raw, sources, keywords, RecolorFileKeywords, RenderOptions, ReplaceOptions
     )
-    return family_of(scene).recolor_to(path, raw, scene, options, file_options.overwrite)
+    overwrite = file_options.overwrite
+    return or_on_the_cpu(
+        options, lambda: family_of(scene).recolor_to(path, raw, scene, options, overwrite), path
+    )
 
 
 def stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
