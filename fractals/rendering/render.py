@@ -1,13 +1,14 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, ParamSpec, TypeVar, Unpack
 
 from fractals.backends.base import Backend, Stages
-from fractals.errors import OptionError
+from fractals.errors import DeviceLostError, OptionError
 from fractals.io import png
 from fractals.io.facts import resolved_values
 from fractals.io.image import Image, png_beginning
@@ -63,6 +64,9 @@ from fractals.threads import Queue, add, core_count
 if TYPE_CHECKING:
     from fractals.rendering.measured import Measured
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 @with_keywords(PictureKeywords, PictureOptions)
 def render(*sources: Source, **keywords: Unpack[PictureKeywords]) -> Image:
@@ -98,7 +102,26 @@ def render(*sources: Source, **keywords: Unpack[PictureKeywords]) -> Image:
     """
     scene, options = read_fitted_request(sources, keywords, PictureKeywords, PictureOptions)
     with watching(scene, options) as watched:
-        return family_of(scene).render(scene, watched)
+        return or_on_the_cpu(family_of(scene).render, options)(scene, watched)
+
+
+def or_on_the_cpu(
+    draw: Callable[P, T], options: RenderOptions, path: str | Path | BinaryIO = ""
+) -> Callable[P, T]:
+    """Return a function that draws, once more if "auto" has chosen a GPU that is lost then.
+
+    The second time it finds the GPU lost, draws on the CPU, and tells the user why. `path`: where
+    the picture is written; an open file may have a part of it, so that is drawn into once.
+    """
+    if options.device != "auto" or not isinstance(path, str | Path):
+        return draw
+
+    def draw_again_if_lost(*values: P.args, **keywords: P.kwargs) -> T:
+        with contextlib.suppress(DeviceLostError):
+            return draw(*values, **keywords)
+        return draw(*values, **keywords)
+
+    return draw_again_if_lost
 
 
 def read_fitted_request(
@@ -164,7 +187,7 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData 
     ((1, 3), True)
     """
     scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
-    return family_of(scene).compute(scene, options)
+    return or_on_the_cpu(family_of(scene).compute, options)(scene, options)
 
 
 def measure(scene: Scene, options: RenderOptions, planned: Plan) -> "Measured | None":
@@ -239,7 +262,7 @@ def recolor(
     """
     raw = _raw_numbers(raw)
     scene, options = read_recoloring(raw, sources, keywords, RecolorKeywords, RenderOptions)
-    return family_of(scene).recolor(raw, scene, options)
+    return or_on_the_cpu(family_of(scene).recolor, options)(raw, scene, options)
 
 
 def _raw_numbers(given: Any) -> Any:
@@ -340,10 +363,13 @@ def draw_scene_to(
         _check_beside(path, scene, options, file_options)
     if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":
         tell_of_page(scene, options)
+    drawn_to = family.render_to
+    if options.device == "auto":
+        drawn_to = or_on_the_cpu(drawn_to, options, path)
     if not seen:
-        return family.render_to(path, scene, options, overwrite, cluster)
+        return drawn_to(path, scene, options, overwrite, cluster)
     with watching(scene, options, file_options.keep) as watched:
-        return family.render_to(path, scene, watched, overwrite, cluster)
+        return drawn_to(path, scene, watched, overwrite, cluster)
 
 
 def _check_beside(
@@ -401,7 +427,9 @@ def recolor_to(
     scene, options, file_options = read_recoloring(
         raw, sources, keywords, RecolorFileKeywords, RenderOptions, ReplaceOptions
     )
-    return family_of(scene).recolor_to(path, raw, scene, options, file_options.overwrite)
+    overwrite = file_options.overwrite
+    recolored_to = or_on_the_cpu(family_of(scene).recolor_to, options, path)
+    return recolored_to(path, raw, scene, options, overwrite)
 
 
 def stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:

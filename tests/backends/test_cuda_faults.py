@@ -218,6 +218,20 @@ def test_a_card_that_fails_is_one_line(tmp_path, fault):
     assert "ignored" not in ended.stderr
 
 
+@stand_in
+@pytest.mark.parametrize("fault", ["kernel:6:719", "copy:2:700"])
+def test_auto_draws_a_picture_again_whose_card_fails(tmp_path, fault):
+    """On the CPU, which says why."""
+    expected = fractals.render(size=(32, 18), max_iterations=200, device="cpu").pixels
+    ended = command(tmp_path, "render", "--device", "auto", *RENDER[3:], fail=fault)
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
+    (line,) = [line for line in ended.stderr.splitlines() if "GPU" in line]
+    assert "the GPU failed: CUDA_ERROR_" in line
+    assert line.endswith("drawing on the CPU")
+    assert np.array_equal(pixels_of(tmp_path), expected)
+
+
 # The functions of the driver that a picture calls, and about how often
 CALLS = {"cuCtxGetCurrent": 1, "cuCtxSetCurrent": 2, "cuDeviceGet": 4, "cuDeviceGetAttribute": 6}
 CALLS |= {"cuDeviceGetCount": 1, "cuDeviceGetName": 1, "cuDevicePrimaryCtxRetain": 2, "cuInit": 3}

@@ -476,7 +476,10 @@ kernel._imported = lambda: (None, "libNVVM is missing")
 keys = {"size": (8, 6), "max_iterations": 50, "coloring": sys.argv[1], "device": "auto"}
 said = []
 try:
-    print(fractals.render(on_message=said.append, **keys).device, *said)
+    picture = fractals.render(on_message=said.append, **keys)
+    print(picture.device, *said)
+    keys["device"] = "cpu"
+    assert (picture.pixels == fractals.render(**keys).pixels).all()
 except fractals.FractalsError as error:
     print(error)
 """
@@ -484,7 +487,7 @@ except fractals.FractalsError as error:
 
 @stand_in
 def test_a_compiler_that_is_gone_is_told_when_it_is_needed(tmp_path):
-    """Kept code is drawn without it. The next process knows, and draws on the CPU."""
+    """Kept code is drawn without it. Then the CPU draws, and the next process knows it."""
     variables = {"NUMBA_CACHE_DIR": str(tmp_path / "standin")}
     words = ("--coloring", "count", "--size", "8x6", "--max-iterations", "50")
     assert command(tmp_path, *RENDER, *words, variables=variables).returncode == 0
@@ -493,8 +496,61 @@ def test_a_compiler_that_is_gone_is_told_when_it_is_needed(tmp_path):
         for coloring in ("count", "smooth", "count")
     ]
     assert told[0] == "cuda\n"
-    assert told[1].startswith("a GPU is there but numba.cuda can't use it (libNVVM is missing)")
-    assert told[2].startswith("cpu a GPU is there but numba.cuda can't use it (libNVVM is")
+    line = "cpu a GPU is there but numba.cuda can't use it (libNVVM is missing)"
+    for said in told[1:]:
+        assert said.startswith(line)
+        assert said.endswith("; drawing on the CPU\n")
+        assert said.count("GPU") == 1
+
+
+# Of a process whose package has kernels, and whose compiler is installed by its name alone.
+UNUSABLE = (
+    BROUGHT
+    + """
+import sys
+import numpy as np
+import PIL.Image
+import fractals
+from fractals.backends.cuda import kernel
+
+kernel._imported = lambda: (None, "libNVVM is missing")
+keys = {"size": (32, 18), "max_iterations": 200}
+for coloring in ("smooth", "count", "smooth"):
+    said = []
+    try:
+        how = {"on_message": said.append, "device": sys.argv[1], "coloring": coloring}
+        if sys.argv[2] == "render":
+            pixels = fractals.render(**keys, **how).pixels
+        else:
+            fractals.render_to("a.png", overwrite=True, **keys, **how)
+            pixels = np.asarray(PIL.Image.open("a.png"))
+        assert (pixels == fractals.render(**keys, coloring=coloring, device="cpu").pixels).all()
+        print("drawn", *said)
+    except fractals.FractalsError as error:
+        print(type(error).__name__, error)
+"""
+)
+
+
+@stand_in
+@pytest.mark.parametrize("call", ["render", "render_to"])
+def test_a_compiler_that_can_not_be_used_beside_kernels_of_the_package(tmp_path, call):
+    """The first program that has to be compiled asks for it: "auto" draws on the CPU from there."""
+    (tmp_path / "brought").mkdir()
+    first = {"NUMBA_CACHE_DIR": str(tmp_path / "first")}
+    made = python(tmp_path, "-c", SHIPPED, str(tmp_path / "brought" / "cuda.code"), variables=first)
+    assert made.returncode == 0, made.stderr
+    why = "a GPU is there but numba.cuda can't use it (libNVVM is missing)"
+    for device in ("cuda", "auto"):
+        variables = {"NUMBA_CACHE_DIR": str(tmp_path / device), "FRACTALS_PREBUILT": "1"}
+        ended = python(tmp_path, "-c", UNUSABLE, device, call, variables=variables)
+        assert ended.returncode == 0, ended.stderr
+        assert not ended.stderr
+        kept, *needed = ended.stdout.splitlines()
+        assert kept == "drawn"
+        for line in needed:
+            assert line.startswith(("drawn " if device == "auto" else "DeviceLostError ") + why)
+            assert ("; drawing on the CPU" in line) == (device == "auto")
 
 
 # --- What a launch asks of the driver

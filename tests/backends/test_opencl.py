@@ -116,6 +116,34 @@ def test_whole_numbers_are_those_of_python(opencl_backend):
     assert found[0].tolist() == found[1].tolist()
 
 
+def make_index_body(target):
+    index = target.index
+
+    def body(i0, j0, di, dj, out, a, b):
+        i = i0
+        while j0 == 0 and i < out.shape[1]:
+            p, q = index(a[i]), index(b[i])
+            out[0, i], out[1, i] = p // q, p % q
+            out[2, i] = (p + q) % (q * q) * q // (p % q + q)
+            i += di
+
+    return body
+
+
+@pytest.mark.opencl
+def test_quotients_of_indices_are_those_of_python(opencl_backend):
+    a = np.array([7, 0, 9, 2**31 - 1, 2**31 - 1, 1], np.int32)
+    b = np.array([2, 3, 9, 10, 2**16, 2**31 - 1], np.int32)
+    found = []
+    for own in (PythonBackend("float64"), opencl_backend):
+        out = np.full((3, len(a)), -5, np.int64)
+        on_device = own.to_device(out)
+        own.compile(make_index_body)(on_device, own.to_device(a), own.to_device(b))
+        own.to_host(on_device, out)
+        found.append(out)
+    assert found[0].tolist() == found[1].tolist()
+
+
 def make_real_body(target):
     real, int32 = target.real, target.int32
     log2 = elementary.make_log2(target)

@@ -266,8 +266,9 @@ def check_compiler():
 
     Importing Numba takes longer than a small picture, so a note on the disk keeps the answer. Where
     there is no note yet, and this package has brought kernels, it is enough that numba-cuda and
-    CUDA's compiler are installed, by their names. Where the process has imported Numba already,
-    Numba itself answers.
+    CUDA's compiler are installed, by their names: the first program that is compiled asks Numba
+    (`_compiler`), and without an answer the GPU is lost to the process. Where the process has
+    imported Numba already, Numba itself answers.
     """
     note = _note()
     known = note[0].load(note[1], bytes) if note else None

@@ -40,6 +40,7 @@ import numpy as np
 from fractals.backends.block_array import BlockArray
 from fractals.backends.cuda_driver import Driver, DriverError
 from fractals.backends.streams import ReplicatedArray
+from fractals.errors import DeviceError, DeviceLostError
 
 CELL = 8  # bytes
 MAX_KERNELS = 256  # loaded on a GPU: those of some forty kinds of pictures
@@ -237,7 +238,8 @@ def launch(program: Any, slot: Any, shape: Any, arguments: tuple[Any, ...]) -> N
     """Launch the kernel of a program for some arguments on the stream of a slot.
 
     `program`: a `fractals.backends.cuda.kernel.CardProgram`. `shape`: blocks across and down, and
-    threads of a block. Raises TypeError: an argument has no cells; DriverError.
+    threads of a block. Raises TypeError: an argument has no cells; DriverError; DeviceLostError: a
+    kernel has to be compiled, and the compiler can't be used.
     """
     cells: list[bytes] = []
     layout: list[Any] = []
@@ -269,6 +271,9 @@ def _loaded(program: Any, slot: Any, key: tuple[Any, ...], arguments: tuple[Any,
             if error.code not in REFUSED:
                 raise
             kernel = _loaded_code(slot, *program.code_anew(*asked, reason=str(error)))
+        except DeviceError as error:  # the compiler can't be used
+            slot.gpu.lose(str(error))
+            raise DeviceLostError(slot.gpu.lost) from error
         program.kernels[key] = kernel
     slot.gpu.kernels.add(kernel)
     return kernel

@@ -20,7 +20,7 @@ from fractals.kernels import elementary, primitives
 # How tightly an operator of C binds.
 ATOM, UNARY, EQUAL, CONDITION = 16, 14, 9, 3
 LEVELS = {"*": 13, "/": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "<": 10, "<=": 10, ">": 10}
-LEVELS |= {">=": 10, "==": EQUAL, "!=": EQUAL, "&": 8, "^": 7, "|": 6, "&&": 5, "||": 4}
+LEVELS |= {">=": 10, "==": EQUAL, "!=": EQUAL, "&": 8, "^": 7, "|": 6, "&&": 5, "||": 4, "%": 13}
 OPERATORS: dict[type, tuple[str, Any]] = {
     ast.Add: ("+", operator.add),
     ast.Sub: ("-", operator.sub),

@@ -477,9 +477,11 @@ class Writer:
                 p, q = int(p), int(q)
             with np.errstate(all="ignore"):
                 return literal(function(p, q), kind)
-        if sign == "**" or (sign in IN_C and kind != "long"):
+        if sign == "**" or (sign in IN_C and kind not in ("long", "ulong")):
             self.fail(f"'{sign}' of a number that is not known before, of type {kind}")
-        if sign in IN_C:
+        if sign in IN_C and kind == "ulong":
+            sign = sign[0]  # C's own: no number is negative, so all quotients are rounded down
+        elif sign in IN_C:
             self.program.helper(IN_C[sign], HELPERS[IN_C[sign]])
             return Value(kind, f"{IN_C[sign]}({a.text}, {b.text})")
         if sign == "/" and kind == "float":
