@@ -112,9 +112,9 @@ def test_keys_that_are_not_used_are_told_of_what_is_pasted(panels):
 def test_an_own_formula_in_fractints_words_is_a_program(panels):
     panel = opened(panels, "Formula")
     part = section(panel, "Your own")
-    part.get_by_label("z becomes").fill(OWN.replace("  w = pixel", "  w = rand"))
+    part.get_by_label("z becomes").fill(OWN.replace("  w = pixel", "  w = srand(1)"))
     part.get_by_role("button", name="Draw it").click()
-    part.get_by_text("'rand' is random").wait_for()
+    part.get_by_text("'srand' is random").wait_for()
     part.get_by_label("z becomes").fill(OWN)
     part.get_by_role("button", name="Draw it").click()
     panels.until("explorer.scene.formula.name === 'program'")

@@ -131,6 +131,39 @@ def test_bookmarks_stay_in_the_browser(visit):
     assert visit.run(ask) == []
 
 
+def test_bookmarks_that_are_made_at_once_or_in_another_tab_are_all_kept(visit, address):
+    visit.open(PLACE)
+    # Pages that are not encrypted have no randomUUID.
+    visit.run("Object.defineProperty(crypto, 'randomUUID', { value: undefined })")
+    keep = "title => explorer.request({ t: 'bookmark', title }).then(() => '')"
+    assert visit.run(f"Promise.all(['One', 'Two'].map({keep}))") == ["", ""]
+    other = visit.context.new_page()
+    other.goto(address)
+    other.wait_for_function("window.explorer?.settled")
+    other.evaluate(keep, "Three")
+    visit.run(keep, "Four")
+    items = visit.run("explorer.request({ t: 'bookmarks' }).then(({ items }) => items)")
+    assert {item["title"] for item in items} == {"One", "Two", "Three", "Four"}
+    assert len({item["id"] for item in items}) == 4
+
+
+def test_a_slow_view_is_seen_before_its_limit_is_known(visit):
+    # Each probe of the limit waits, as one of a formula does whose steps take long.
+    visit.run("""async () => {
+        const { Pool } = await import("./client/site/pool.js"), { draw } = Pool.prototype;
+        Pool.prototype.draw = async function (job, ...rest) {
+            if (job.want === "raw") await new Promise((done) => setTimeout(done, 1500));
+            return draw.call(this, job, ...rest);
+        };
+    }""")
+    visit.run("scene => explorer.open({ scene })", PLACE)
+    visit.until("explorer.placed?.center[0].startsWith('-1.76')")
+    visit.until("new Set(explorer.readPixels()).size > 8")
+    assert visit.run("explorer.drawn?.pass") != "exact"
+    assert not visit.run("explorer.settled")
+    visit.assert_exact()
+
+
 @pytest.mark.parametrize(
     ("message", "word"),
     [

@@ -28,12 +28,19 @@ export const kept = {
   get(key, missing) {
     return cellOf(key).value ?? missing;
   },
-  set(/** @type {string} */ key, /** @type {unknown} */ value) {
+  /** Return what another tab may have kept since. @template T @param {string} key @param {T} missing @returns {T} */
+  newest(key, missing) {
+    return stored(key) ?? kept.get(key, missing);
+  },
+  /** Return whether the value will be there when the page is opened again; otherwise it stays in memory.
+   * @param {string} key @param {unknown} value */
+  set(key, value) {
     cellOf(key).value = value;
     try {
       localStorage.setItem(`fractals.${key}`, JSON.stringify(value));
+      return true;
     } catch {
-      // The value stays in memory.
+      return false;
     }
   },
 };

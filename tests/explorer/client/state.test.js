@@ -49,6 +49,29 @@ test("what another tab keeps is not lost when this one keeps something", () => {
   }
 });
 
+test("values of a browser's storage are those that another tab has kept since", () => {
+  const there = new Map();
+  let full = false;
+  const storage = {
+    getItem: (/** @type {string} */ key) => there.get(key) ?? null,
+    setItem(/** @type {string} */ key, /** @type {string} */ value) {
+      if (full) throw new Error("full");
+      there.set(key, value);
+    },
+  };
+  Object.defineProperty(globalThis, "localStorage", { value: storage, configurable: true });
+  try {
+    assert.equal(kept.set("shelf", [1]), true);
+    there.set("fractals.shelf", "[1,2]");
+    assert.deepEqual(kept.get("shelf", []), [1]);
+    assert.deepEqual(kept.newest("shelf", []), [1, 2]);
+    full = true;
+    assert.equal(kept.set("shelf", [3]), false);
+  } finally {
+    Reflect.deleteProperty(globalThis, "localStorage");
+  }
+});
+
 /** A history of the numbers that a counter had. */
 function counter() {
   const history = new History();

@@ -17,7 +17,8 @@ export class Bookmarks {
   /** Do what a message `bookmark` asks for, and return the list. @param {Sent.Bookmark|Sent.BookmarksMessage} message @param {SiteScene|null} scene to keep
    * @returns {Promise<Item[]>} */
   async changed(message, scene) {
-    let items = /** @type {Item[]} */ (kept.get(KEY, []));
+    const now = () => /** @type {Item[]} */ (kept.newest(KEY, [])); // other tabs have it, too
+    let items = now();
     if (message.t === "bookmarks") return items;
     const { remove, rename, order, title = "" } = message;
     if (remove) items = items.filter(({ id }) => id !== remove);
@@ -28,15 +29,20 @@ export class Bookmarks {
         throw new Error(told("bookmarks_changed"));
       items = sorted;
     } else if (scene) {
+      const own = { ...scene, title: title || (scene.title ?? "") },
+        [thumbnail, link] = await Promise.all([this.picture(own), linkOf(own)]);
+      items = now(); // others may have been kept while the picture was drawn
       if (items.length >= MOST) throw new Error(told("most_bookmarks", { most: MOST }));
-      const own = { ...scene, title: title || (scene.title ?? "") };
-      const thumbnail = await this.picture(own);
-      items = [
-        { id: crypto.randomUUID(), title: own.title, link: await linkOf(own), thumbnail },
-        ...items,
-      ];
+      items = [{ id: newId(), title: own.title, link, thumbnail }, ...items];
     }
-    kept.set(KEY, items);
+    if (!kept.set(KEY, items)) throw new Error(told("not_kept"));
     return items;
   }
+}
+
+/** Return a name that no other bookmark has. Pages that are not encrypted have no `crypto.randomUUID`. */
+function newId() {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
+    "-",
+  );
 }

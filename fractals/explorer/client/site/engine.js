@@ -1,6 +1,7 @@
 /** The engine of a page without a server: it answers the messages of PROTOCOL.md, as far as a browser can. */
 import { Bookmarks } from "./bookmarks.js";
 import { Palettes } from "./palettes.js";
+import { BLOCK, blocks, cut, lay, thinned } from "./parts.js";
 import { mapBetween, Place, zoomText } from "./places.js";
 import { formulaOf, gridOf, homeOf, planOf } from "./plan.js";
 import { KEYWORD, pngOf } from "./png.js";
@@ -17,9 +18,13 @@ import { settle } from "./views.js";
 
 const REST = 250, // ms after the last input, before the exact pixels of a view that moves
   MOST_FRAMES = 256,
-  COARSE = 8, // pixels a sample of the first picture
-  FINER = 2, // of the second one
-  BLOCK = 128, // pixels of a side that a worker draws at once
+  GLANCE = 16, // pixels a sample of a picture before the limit is known
+  COARSE = 8, // of the first picture
+  BETWEEN = 4, // of the second one of a slow view
+  FINER = 2, // of the last one before the exact pixels
+  SOON = 400, // ms after which a view whose limit is not known is seen under its first limit
+  SLOW = 200, // ms of the first picture, from which on a view is slow: workers draw small parts of it
+  SMALL = 64, // samples of a side that it draws at once of a slow view
   STATUS = 500, // ms between messages about work under way
   FIT = [96, 54], // samples that a fit and a histogram are made of
   MOST_SIDE = 8192; // pixels of a side of a file
@@ -60,24 +65,6 @@ function packed(kind, { frame, x = 0, y = 0, w, h, step = 1, layer = 0, paint = 
   view.setUint32(28, payload.byteLength, true);
   made.set(new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength), 32);
   return made.buffer;
-}
-
-/** Return the part of a grid from a pixel on. @param {{columns: Float64Array[], rows: Float64Array[]}} grid
- * @param {number[]} block x, y, width and height in pixels @param {number} n samples a pixel, a side */
-const cut = ({ columns, rows }, [x, y, w, h], n) => ({
-  columns: columns.map((part) => part.slice(x * n, (x + w) * n)),
-  rows: rows.map((part) => part.slice(y * n, (y + h) * n)),
-});
-
-/** Return the blocks of a picture, the nearest to a point first. @param {number[]} size @param {number[]} focus */
-function blocks([width, height], focus) {
-  const found = [];
-  for (let y = 0; y < height; y += BLOCK)
-    for (let x = 0; x < width; x += BLOCK)
-      found.push([x, y, Math.min(BLOCK, width - x), Math.min(BLOCK, height - y)]);
-  const far = (/** @type {number[]} */ [x, y, w, h]) =>
-    Math.hypot(x + w / 2 - focus[0], y + h / 2 - focus[1]);
-  return found.sort((one, other) => far(one) - far(other));
 }
 
 const pause = (/** @type {number} */ ms) => new Promise((done) => setTimeout(done, ms));
@@ -362,7 +349,8 @@ export class Engine {
       before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan)
         ? before
         : null;
-    const { limit, offset } = known ?? (await settle(this.facts, plan, draw));
+    this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
+    const { limit, offset } = known ?? (await this.#settled(plan, draw, frame, paint));
     const view = (this.#view = {
       place: this.#place(frame),
       scene,
@@ -371,20 +359,36 @@ export class Engine {
       offset,
       drawn: true,
     });
-    this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
     const facts = { max_iterations: limit, method: "direct", said: "" };
     const job = { ...plan, limit, offset, want: /** @type {const} */ ("pixels") };
     const ended = (
       /** @type {{pass: "coarse"|"exact", inside?: number, least?: number, most?: number, note?: string}} */ keys,
     ) => this.#say({ t: "drawn", frame, paint, ms: performance.now() - begun, ...facts, ...keys });
     const [width, height] = plan.size;
-    for (const step of [COARSE, FINER]) {
-      const own = thinned(gridOf(plan, plan.size, 1), step),
-        [w, h] = [own.columns[0].length, own.rows[0].length];
-      const found = await draw({ ...job, ...own, n: 1, tally: true });
-      this.put(packed(PIXELS, { frame, paint, w, h, step }, found.rgb));
-      const { inside, least, most } = found;
+    const steps = [COARSE, FINER];
+    let side = BLOCK; // samples of a block
+    for (const step of steps) {
+      const first = performance.now(),
+        own = thinned(gridOf(plan, plan.size, 1), step),
+        [w, h] = [own.columns[0].length, own.rows[0].length],
+        rgb = new Uint8Array(3 * w * h);
+      let [inside, least, most] = [0, limit, 0];
+      await Promise.all(
+        blocks([w, h], [0, 0], side).map(async (block) => {
+          const found = await draw({ ...job, ...cut(own, block, 1), n: 1, tally: true });
+          lay(rgb, w, block, found.rgb);
+          inside += found.inside;
+          least = Math.min(least, found.least);
+          most = Math.max(most, found.most);
+        }),
+      );
+      this.put(packed(PIXELS, { frame, paint, w, h, step }, rgb));
       ended({ pass: "coarse", inside: inside / (w * h), least: Math.min(least, most), most });
+      if (step === COARSE && performance.now() - first > SLOW) {
+        steps.splice(1, 0, BETWEEN);
+        side = SMALL;
+        this.#say({ t: "status", frame, what: "exact" }); // from now on the page tells that it works
+      }
       if (moving) await pause(Math.max(0, begun + REST - performance.now()));
       if (signal.aborted) return;
     }
@@ -393,6 +397,7 @@ export class Engine {
       all = blocks(
         plan.size,
         focus.map((part) => part / 16),
+        side === SMALL ? Math.max(1, Math.floor(SMALL / plan.n)) : BLOCK,
       );
     let done = 0,
       said = performance.now();
@@ -413,6 +418,26 @@ export class Engine {
     );
     if (signal.aborted) return;
     ended({ pass: "exact", ...(view.plan.note && { note: view.plan.note }) });
+  }
+
+  /** Return the limit and the count offset of a view; if they take long, show the view under its first limit meanwhile.
+   * @param {Plan} plan @param {(job: Job) => Promise<import("./drawer.js").Found>} draw @param {number} frame @param {number} paint */
+  async #settled(plan, draw, frame, paint) {
+    const coming = settle(this.facts, plan, draw);
+    let known = false;
+    const look = async () => {
+      const own = thinned(gridOf(plan, plan.size, 1), GLANCE),
+        [w, h] = [own.columns[0].length, own.rows[0].length];
+      const { rgb } = await draw({ ...plan, ...own, offset: 0, n: 1, want: "pixels" });
+      if (!known) this.put(packed(PIXELS, { frame, paint, w, h, step: GLANCE }, rgb));
+    };
+    const late = setTimeout(() => look().catch(() => null), SOON); // `coming` fails likewise
+    try {
+      return await coming;
+    } finally {
+      known = true;
+      clearTimeout(late);
+    }
   }
 
   /** @param {SiteScene} scene @param {Plan} plan */
@@ -618,15 +643,13 @@ export class Engine {
     let done = 0;
     await Promise.all(
       all.map(async (block) => {
-        const [x, y, w, h] = block,
-          part = await draw({
-            ...plan,
-            ...found,
-            ...cut(grid, block, supersampling),
-            want: "pixels",
-          });
-        for (let row = 0; row < h; row++)
-          rgb.set(part.rgb.subarray(3 * row * w, 3 * (row + 1) * w), 3 * ((y + row) * size[0] + x));
+        const part = await draw({
+          ...plan,
+          ...found,
+          ...cut(grid, block, supersampling),
+          want: "pixels",
+        });
+        lay(rgb, size[0], block, part.rgb);
         this.#say({ t: "progress", job, what: "drawing", done: ++done, of: all.length });
       }),
     );
@@ -666,7 +689,7 @@ export class Engine {
   /** Return a small picture as an address. @param {SiteScene} scene */
   async #thumbnail(scene) {
     const size = [256, Math.max(1, Math.round((256 * scene.image.size[1]) / scene.image.size[0]))],
-      rgb = await this.#small(scene, size, HASTE.question, this.#own("bookmark")),
+      rgb = await this.#small(scene, size, HASTE.question, new AbortController().signal),
       bytes = new Uint8Array(await (await pngOf(size, rgb, {})).arrayBuffer());
     const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
     return `data:image/png;base64,${btoa(text)}`;
@@ -680,15 +703,4 @@ function samePlace(one, other) {
     [...plan.center, plan.width, ...plan.axes].map(({ n, d }) => `${n}/${d}`).join() +
     [plan.size, plan.limit, plan.auto, plan.depth, plan.point].join();
   return facts(one) === facts(other);
-}
-
-/** Return the sample in the middle of each step x step pixels. @param {{columns: Float64Array[], rows: Float64Array[]}} grid
- * @param {number} step */
-function thinned({ columns, rows }, step) {
-  const some = (/** @type {Float64Array} */ part) =>
-    Float64Array.from(
-      { length: Math.ceil(part.length / step) },
-      (_, k) => part[Math.min(step * k + (step >> 1), part.length - 1)],
-    );
-  return { columns: columns.map(some), rows: rows.map(some) };
 }
