@@ -133,5 +133,5 @@ def test_texts_for_browsers_are_kept_by_what_they_are_compiled_for(monkeypatch):
     kept = {"": b""}
     store = SimpleNamespace(load=lambda key, rebuild: kept.setdefault("key", key) and b"text")
     texts = wasm._Texts(store)
-    assert texts.of(("d",), None, "float64", (), {}) == "text"
+    assert texts.of(("d",), None, "float64", (), {}, 0) == "text"
     assert kept["key"] == f"('d',) for {machine_code.TARGET}"
