@@ -40,6 +40,7 @@ LOOPS = {"cpu": "packs", "python": "python"}
 # What Open Image Denoise calls its quality. "fast" takes a quarter of the time of "high", and its
 # pictures of eight samples a pixel look the same (errors from many samples: 3 % more).
 FILTER = {"draft": "fast", "good": "fast", "best": "high"}
+FRAME = 8  # pixels beyond the edges that a filter sees: without them it darkens the corners
 SIDE = 2  # rays of a pixel for the surface of an EXR, a side
 ROWS, LINE = 8, 8  # of a piece whose pixels take as many samples as they need; of a GPU's list
 GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
@@ -431,12 +432,15 @@ class Tracing:
             np.ascontiguousarray(part, np.float32)
             for part in (light[..., :3], surface[..., :3], surface[..., 3:6])
         )
+        albedo, normal = framed(albedo), framed(normal)
         quality = FILTER[quality_of(self.plan.scene)]
 
         def smooth(part: NDArray[np.float32]) -> NDArray[np.float32]:
-            found = pyoidn.denoise(part, albedo=albedo, normal=normal, hdr=True, quality=quality)
+            found = pyoidn.denoise(
+                framed(part), albedo=albedo, normal=normal, hdr=True, quality=quality
+            )
             positive: NDArray[np.float32] = np.maximum(found, np.float32(0))
-            return positive
+            return positive[FRAME:-FRAME, FRAME:-FRAME]
 
         if light.shape[2] == 3:
             return self.developer.pixels(smooth(color))
@@ -532,6 +536,11 @@ def pieces_of(
         for k in range(0, len(rows), tall)
         for begin in range(first, last, few)
     ]
+
+
+def framed(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return an image with a frame, in which it is mirrored."""
+    return np.pad(pixels, ((FRAME, FRAME), (FRAME, FRAME), (0, 0)), "symmetric")
 
 
 def in_turn(device: str, pixels: int, first: int, samples: int) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,7 @@ from fractals.errors import OptionError
 from fractals.space import light as lights
 from fractals.space import plan as plans
 from fractals.space.plan import make_solid_plan
-from fractals.space.trace import Tracing
+from fractals.space.trace import FRAME, Tracing
 from fractals.tools.verify import verify
 
 TINY = {"formula": "mandelbulb", "size": (20, 14), "samples": 1, "bounces": 1}
@@ -57,12 +57,17 @@ def test_the_simulator_has_the_same_guides():
 
 @pytest.fixture
 def blank(monkeypatch):
-    """Stand in for the library: a picture of its mean, and what it was called with."""
+    """Stand in for the library: a picture of its mean, and what it was called with, unframed."""
     calls = []
 
     def denoise(color, *, albedo, normal, hdr, quality):
-        calls.append((color, albedo, normal, hdr, quality))
-        return np.full_like(color, color.mean())
+        inner = [part[FRAME:-FRAME, FRAME:-FRAME] for part in (color, albedo, normal)]
+        for part, within in zip((color, albedo, normal), inner, strict=True):
+            assert part.flags.c_contiguous
+            assert np.array_equal(part[FRAME - 1, FRAME:-FRAME], within[0])
+            assert np.array_equal(part[FRAME:-FRAME, -1], within[:, -FRAME])
+        calls.append((*inner, hdr, quality))
+        return np.full_like(color, inner[0].mean())
 
     fake = types.ModuleType("pyoidn")
     fake.__spec__ = importlib.machinery.ModuleSpec("pyoidn", None)
@@ -81,7 +86,6 @@ def test_light_is_denoised_before_it_is_developed(blank, tmp_path):
     assert quality == "fast"
     assert color.shape == albedo.shape == normal.shape == (14, 20, 3)
     assert color.dtype == albedo.dtype == normal.dtype == np.float32
-    assert color.flags.c_contiguous
     assert image.pixels[7, 10].min() > image.pixels[0, 0].max()
     fractals.render_to(tmp_path / "a.png", **TINY, denoise=True, vignette=1, device="cpu")
     assert (tmp_path / "a.png").read_bytes() == image.encode()
@@ -170,3 +174,4 @@ def test_few_samples_become_as_smooth_as_many():
     )
     before, after = (np.sqrt(np.mean((each - many) ** 2)) for each in (few, clean))
     assert after < 0.7 * before
+    assert np.abs(clean[0, 0] - many[0, 0]).max() < 16  # the corner, which is sky
