@@ -56,12 +56,16 @@ class Block:
     held by the slot: Python's collector calls Numba's finalizers before those of this class.
     """
 
+    slot: Any = None  # where an interrupt came before it was known
+
     def __init__(self, slot: "StreamSlot", address: int, size: int) -> None:
-        self.slot, self.address, self.size = slot, address, size
+        self.address, self.size = address, size
         self.readers: set[StreamSlot] = set()
+        self.slot = slot
 
     def __del__(self) -> None:
-        self.slot.returned.append((self.size, self.address, self.readers))
+        if self.slot is not None:
+            self.slot.returned.append((self.size, self.address, self.readers))
 
 
 class StreamSlot(ABC):
