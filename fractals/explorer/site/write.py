@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from fractals.scene.model import Scene, validate
 from fractals.threads import allowed_cores
 from fractals.tools import sheet
 
-MARK = "engine/facts.json"  # by which a folder is known as a site
+MARK = "engine/facts.bin"  # by which a folder is known as a site
 COLORS = "colors"  # the file of programs that color
 # What the page asks of a server, and the file that a site has in its place
 ASKED = re.compile(r"""(["'`(])/(client/|catalog\.json|thumbnail/)""")
@@ -112,7 +113,8 @@ def write_site(
         "gallery": first is None,
         "flavors": list(FLAVORS),
     }
-    (where / MARK).write_text(json.dumps(facts, separators=(",", ":")))
+    text = json.dumps(facts, separators=(",", ":"))
+    (where / MARK).write_bytes(zlib.compress(text.encode(), 9))
     names = {formula.name for formula in chosen.values()}
     _write_page(where, names, set(drawn))
     size = sum(path.stat().st_size for path in where.rglob("*") if path.is_file())

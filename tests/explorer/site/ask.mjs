@@ -14,7 +14,7 @@ import { linkOf, ofLink, whole } from "../../../fractals/explorer/client/site/sc
 import { settle } from "../../../fractals/explorer/client/site/views.js";
 
 const [site, flavor] = process.argv.slice(2);
-const facts = JSON.parse(readFileSync(`${site}/engine/facts.json`, "utf8"));
+const facts = JSON.parse(inflateSync(readFileSync(`${site}/engine/facts.bin`)));
 const palettes = new Palettes(facts.spaces, facts.palettes);
 const load = async (/** @type {string} */ name) =>
   new Uint8Array(inflateSync(readFileSync(`${site}/engine/${flavor}/${name}.bin`)));

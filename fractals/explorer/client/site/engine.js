@@ -74,9 +74,10 @@ let shared = null;
 
 async function opened() {
   const folder = new URL("../../engine/", import.meta.url).href,
-    answer = await fetch(`${folder}facts.json`).catch(() => null);
-  if (!answer?.ok) throw new Error(told("unreached"));
-  const facts = await answer.json(),
+    answer = await fetch(`${folder}facts.bin`).catch(() => null);
+  if (!answer?.ok || !answer.body) throw new Error(told("unreached"));
+  const text = answer.body.pipeThrough(new DecompressionStream("deflate")),
+    facts = await new Response(text).json(),
     palettes = new Palettes(facts.spaces, facts.palettes);
   return { facts, palettes, pool: new Pool(folder, facts.flavors, palettes) };
 }
