@@ -786,6 +786,25 @@ def test_a_bookmark_is_kept_opened_and_removed(tab):
     panel.get_by_text("No bookmarks yet").wait_for()
 
 
+def test_icons_over_a_light_picture_are_on_a_dark_ground(tab):
+    panel = opened(tab, "Bookmarks")
+    panel.get_by_label("Title of the bookmark").fill("Light")
+    panel.get_by_role("button", name="Keep this place").click()
+    button = panel.get_by_role("button", name="Remove Light")
+    button.wait_for()
+    ground = button.evaluate(
+        "each => { each.replaceChildren(); each.closest('li').querySelector('img').remove(); "
+        "each.closest('li').style.background = '#fff'; return getComputedStyle(each).filter; }"
+    )
+    assert ground == "none"
+    with Image.open(io.BytesIO(button.screenshot())) as picture:
+        width, height = picture.size
+        middle = picture.convert("L").getpixel((width // 2, height // 2))
+    assert middle < 127  # an icon is white: 4.0 to 1 and more
+    button.click()
+    panel.get_by_text("No bookmarks yet").wait_for()
+
+
 def test_what_was_said_of_a_picture_ends_with_a_move_or_other_colors(tab):
     said = {"title": "Seahorse", "author": "Somebody", "note": "Tails"}
     shown = "() => [explorer.scene.title, explorer.scene.author, explorer.scene.note].join('')"
