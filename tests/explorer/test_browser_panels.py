@@ -140,9 +140,9 @@ def test_layers_are_added_blended_ordered_and_removed(tab):
     tab.until("explorer.scene.color.layers?.[1]?.opacity === 0.25")
     first, second = tab.assert_exact()["color"]["layers"]
     assert (second["blend"], second["opacity"]) == ("multiply", 0.25)
-    part.get_by_role("button", name="Move Slopes down").click()
+    part.get_by_role("button", name="Move Slopes 2 down").click()
     tab.until("explorer.scene.color.layers[0].opacity === 0.25")
-    part.get_by_role("button", name="Remove Slopes").click()
+    part.get_by_role("button", name="Remove Slopes 1").click()
     tab.until("explorer.scene.color.layers.length === 1")
     assert color_of(tab)["layers"] == [first]
 

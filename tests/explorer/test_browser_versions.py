@@ -27,7 +27,7 @@ def walked(browser, server):
     tab = browsers.Tab(browser, server.running, size=(760, 560), panels=True)
     tab.until("explorer.catalog && explorer.settled")
     panel = opened(tab, "Versions")
-    # The first step has the name of a change, because the page's first picture is a version before it.
+    # The page's first picture is a version, so the name of the first step is a change.
     tab.until("document.querySelector('.version [aria-current]')")
     for name, step in STEPS.items():
         tab.run(f"(explorer.endStep(), {step})")
