@@ -132,7 +132,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     if dry_run:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
         with ProgressLine(0, program_of(film.scene)):
-            plan = film.plan(video_of(path, **kind), measured=True)
+            plan = film.plan(video_of(path, **kind), measured=True, sound=bool(saving["sound"]))
             plan = with_measured_file(film, plan, path)
         print_facts(plan.to_table(), "".join(f"{line}\n" for line in _plan_lines(plan)), as_json)
         return

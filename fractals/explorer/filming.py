@@ -60,7 +60,7 @@ class Filming:
         else:
             pixels = len(forecast) * forecast.size[0] * forecast.size[1]
             check_loop(f".{message.format}", forecast.fps, pixels)
-        plan = forecast.plan(video)
+        plan = forecast.plan(video, sound=bool(message.sound) and not message.preview)
         workers = None if message.preview else self.jobs.shared(message.format)
         if message.forecast:
             depths = depths_of(forecast)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fractals.backends.devices import choose
 from fractals.errors import OptionError, shown
 from fractals.films.bands import BandMaker, keeps_values, obstacle
-from fractals.films.encode import CODECS, Video
+from fractals.films.encode import AUDIO, CODECS, Audio, Video
 from fractals.films.frames import (
     NOTHING_SHARED,
     DevelopedFrames,
@@ -319,10 +319,21 @@ class FilmPlan:
     count: int  # number of frames
     video: Video | None  # None where frames are not encoded by ffmpeg
     threads: int = 1  # that make frames, while others encode
-    # measured, writing: bytes of the file by some frames that were encoded, and seconds of writing
-    # it without ffmpeg
+    # measured, writing: bytes of the file without sound by some frames that were encoded, and
+    # seconds of writing it without ffmpeg
     measured: int | None = None
     writing: float = 0.0
+    sound: bool = False  # whether the file has sound
+
+    @property
+    def audio(self) -> Audio | None:
+        """Return how the sound is encoded; None: there is none."""
+        return AUDIO[self.video.suffix] if self.sound and self.video else None
+
+    @property
+    def length(self) -> float:
+        """Return the seconds that the film lasts."""
+        return self.count / self.scene.film.fps if self.scene.film else 0.0
 
     @property
     def seconds(self) -> float:
@@ -332,18 +343,21 @@ class FilmPlan:
             segments = sum(math.ceil(len(one.part.frames) / one.segment) for one in self.parts)
             encoding = pixels / CODECS[self.video.codec].pixels_a_second + SEGMENTED * segments
             encoding /= self.threads
+        if self.audio:  # encoded by one thread, after the frames
+            encoding += self.audio.seconds * self.length
         return STARTED + sum(chosen.seconds for chosen in self.parts) + encoding
 
     @property
     def bytes(self) -> int:
         """Return a forecast of the file's size: a rough one where no frames were encoded for it."""
+        sound = self.audio.bits * self.length / 8 if self.audio else 0.0
         if self.measured is not None:
-            return self.measured
+            return round(self.measured + sound)
         pixels = math.prod(self.scene.image.size)
         a_pixel = 6.0
         if self.video:
             a_pixel = CODECS[self.video.codec].bits_a_pixel * (pixels / USUAL) ** -SHRINKS
-        return round(self.count * pixels * a_pixel / 8)
+        return round(self.count * pixels * a_pixel / 8 + sound)
 
     @property
     def memory(self) -> int:
@@ -597,11 +611,16 @@ class Timeline:
         seconds = self.motion.seconds(number)
         return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
 
-    def plan(self, video: Video | None = None, *, measured: bool = False) -> FilmPlan:
+    def plan(
+        self, video: Video | None = None, *, measured: bool = False, sound: bool = False
+    ) -> FilmPlan:
         """Return the method of each part with its reason, and forecasts.
 
         measured : bool
             Whether seconds are measured on some samples, which compiles programs.
+        sound : bool
+            Whether a file of sound is given to ``save``. The forecasts count the sound of the scene
+            in any case.
         """
         parts = self.parts
         if measured and len(parts) <= MEASURED:
@@ -609,7 +628,8 @@ class Timeline:
                 with_measured_seconds(self, chosen) if is_soon_measured(self, chosen) else chosen
                 for chosen in parts
             )
-        return FilmPlan(self.scene, parts, len(self), video, threads_of(self.options))
+        heard = sound or bool(self.scene.film and self.scene.film.sound)
+        return FilmPlan(self.scene, parts, len(self), video, threads_of(self.options), sound=heard)
 
     def warnings(self) -> list[str]:
         """Return what may look bad, a line each."""

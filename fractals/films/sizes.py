@@ -31,7 +31,7 @@ LARGER = 1.2  # files of whole films were 1.05 to 1.37 times as large as such sh
 
 
 def with_measured_file(film: Timeline, plan: FilmPlan, path: str | Path) -> FilmPlan:
-    """Return a plan with the bytes of the film's file, and the seconds of writing a loop.
+    """Return a plan with the bytes of the film's pictures, and the seconds of writing a loop.
 
     The plan is unchanged if frames to measure would take more than PATIENCE seconds.
     """

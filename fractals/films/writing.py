@@ -218,7 +218,7 @@ class Making:
 def _write_video(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output, options = making.film, making.output, making.output.options
     assert output.video
-    _check_disk(film.plan(output.video).bytes, output.path)
+    _check_disk(film.plan(output.video, sound=bool(output.sound)).bytes, output.path)
     with open_work(
         output.path, _header(film, output), output.video.suffix, options.overwrite
     ) as work:

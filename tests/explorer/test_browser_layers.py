@@ -78,7 +78,7 @@ def test_layers_are_dragged_into_a_group_which_is_blended_as_one(stack):
     # Changes of colors that follow each other at once are one step of undo
     tab.page.wait_for_timeout(900)
     rows.nth(3).locator(".layer-name").click()  # green, which goes up into the group by a button
-    part.get_by_role("button", name="Move Smooth up").click()
+    part.get_by_role("button", name="Move Smooth 1 up").click()
     tab.until("explorer.scene.color.layers.length === 1")
     assert tab.run(LAYERS) == ["00ff00+0000ff+ff0000"]
     tab.run("() => explorer.undo()")

@@ -140,9 +140,9 @@ def test_layers_are_added_blended_ordered_and_removed(tab):
     tab.until("explorer.scene.color.layers?.[1]?.opacity === 0.25")
     first, second = tab.assert_exact()["color"]["layers"]
     assert (second["blend"], second["opacity"]) == ("multiply", 0.25)
-    part.get_by_role("button", name="Move Slopes down").click()
+    part.get_by_role("button", name="Move Slopes 2 down").click()
     tab.until("explorer.scene.color.layers[0].opacity === 0.25")
-    part.get_by_role("button", name="Remove Slopes").click()
+    part.get_by_role("button", name="Remove Slopes 1").click()
     tab.until("explorer.scene.color.layers.length === 1")
     assert color_of(tab)["layers"] == [first]
 
@@ -783,6 +783,25 @@ def test_a_bookmark_is_kept_opened_and_removed(tab):
     panel = opened(tab, "Bookmarks")
     for title in ("<b>Spiral</b>", "Again"):
         panel.get_by_role("button", name=f"Remove {title}").click()
+    panel.get_by_text("No bookmarks yet").wait_for()
+
+
+def test_icons_over_a_light_picture_are_on_a_dark_ground(tab):
+    panel = opened(tab, "Bookmarks")
+    panel.get_by_label("Title of the bookmark").fill("Light")
+    panel.get_by_role("button", name="Keep this place").click()
+    button = panel.get_by_role("button", name="Remove Light")
+    button.wait_for()
+    ground = button.evaluate(
+        "each => { each.replaceChildren(); each.closest('li').querySelector('img').remove(); "
+        "each.closest('li').style.background = '#fff'; return getComputedStyle(each).filter; }"
+    )
+    assert ground == "none"
+    with Image.open(io.BytesIO(button.screenshot())) as picture:
+        width, height = picture.size
+        middle = picture.convert("L").getpixel((width // 2, height // 2))
+    assert middle < 127  # an icon is white: 4.0 to 1 and more
+    button.click()
     panel.get_by_text("No bookmarks yet").wait_for()
 
 

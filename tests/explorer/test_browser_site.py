@@ -179,3 +179,40 @@ def test_what_a_site_can_not_do_it_says(visit, message, word):
     )
     assert word in said
     assert "fractals explore" in said
+
+
+def test_panels_offer_only_what_a_site_can_do_and_say_why(visit, tmp_path):
+    visit.run("document.getElementById('ui').style.display = ''")
+    visit.open(PLACE)
+    page = visit.page
+    page.set_viewport_size({"width": 900, "height": 700})
+    visit.until("explorer.catalog && explorer.settled")
+
+    def panel(name, key):
+        page.locator("#view").focus()
+        page.keyboard.press(key)
+        found = page.get_by_role("region", name=name, exact=True)
+        found.wait_for()
+        return found
+
+    def dead(found, *names):
+        return [found.get_by_role("button", name=name).is_disabled() for name in names]
+
+    surprise = panel("Surprise", "r")
+    surprise.get_by_text("fractals explore, makes surprises").wait_for()
+    assert surprise.get_by_role("button", name="Twelve more").count() == 0
+    find = panel("Find", "m")
+    find.get_by_text("fractals explore, searches for").wait_for()
+    assert all(dead(find, "Fly to the minibrot", "Autopilot", "Period of the view"))
+    assert dead(find, "Julia set of the middle") == [False]
+    page.locator("#view").focus()
+    page.keyboard.press("n")  # what has no button here is refused in one line
+    note = page.locator(".message", has_text="searches for")
+    note.wait_for()
+    export = panel("Export", "e")
+    note.wait_for(state="detached")  # it tells of another panel
+    export.get_by_text("writes other files than PNG").wait_for()
+    assert export.get_by_role("button", name="TIFF").count() == 0
+    assert dead(export, "Poster desk") == [True]
+    assert dead(panel("Film", "v"), "Make the film", "Preview") == [True, True]
+    assert page.locator(".message").count() == 0

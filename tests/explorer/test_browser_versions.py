@@ -13,7 +13,7 @@ pytestmark = [
 
 
 STEPS = {
-    "Mandelbrot": "explorer.open({scene: {formula: 'mandelbrot', image: {supersampling: 1}}})",
+    "Palette: Auto": "explorer.open({scene: {formula: 'mandelbrot', image: {supersampling: 1}}})",
     "Density: 2": "explorer.paint({...explorer.scene.color, density: 2})",
     "Density: 3": "explorer.paint({...explorer.scene.color, density: 3})",
     "": "explorer.step(-1)",
@@ -23,10 +23,12 @@ STEPS = {
 
 @pytest.fixture
 def walked(browser, server):
-    """Return a page with a trunk of three versions and a branch of one, and its panel."""
+    """Return a page with a trunk of four versions and a branch of one, and its panel."""
     tab = browsers.Tab(browser, server.running, size=(760, 560), panels=True)
     tab.until("explorer.catalog && explorer.settled")
     panel = opened(tab, "Versions")
+    # The page's first picture is a version, so the name of the first step is a change.
+    tab.until("document.querySelector('.version [aria-current]')")
     for name, step in STEPS.items():
         tab.run(f"(explorer.endStep(), {step})")
         tab.settle()

@@ -402,6 +402,22 @@ def tone(path):
 
 
 @needs_ffmpeg
+def test_the_forecast_of_a_film_counts_its_sound(server, tmp_path):
+    _, told = sent(server, "tone.wav", tone(tmp_path / "tone.wav"))
+
+    async def talk(client):
+        await shown(client, SEAHORSE)
+        forecasts = []
+        for job, more in enumerate(({}, {"sound": told["sound"]}), 1):
+            asked = {**SMALL, **more, "forecast": True}
+            forecasts.append(await client.ask("film", "forecast", job=job, frame=1, **asked))
+        return forecasts
+
+    silent, heard = server.run(talk)
+    assert heard["bytes"] - silent["bytes"] == pytest.approx(32_000 * silent["length"], rel=0.1)
+
+
+@needs_ffmpeg
 def test_a_film_with_sound_is_that_of_the_command_line(server, tmp_path, run):
     status, told = sent(server, "tone.WAV", tone(tmp_path / "tone.wav"))
     assert status == 200

@@ -1,5 +1,8 @@
 """What a film is told to be before it is made: its size, what it lacks, what it can't hold."""
 
+import wave
+
+import numpy as np
 import pytest
 from support.scenes import scene, slow_but
 
@@ -61,6 +64,30 @@ def test_the_size_of_a_file_is_forecast_from_some_frames(tmp_path, suffix, reque
     found = film.save(path).bytes
     assert found / 1.6 < plan.bytes < found * 1.6
     assert (plan.writing > 0) == (suffix != ".mp4")
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".webm", ".mkv"])
+def test_forecasts_count_sound(tmp_path, ffmpeg, cycle, suffix):
+    video, path = video_of(f"a{suffix}"), tmp_path / f"film{suffix}"
+    silent, heard = cycle.plan(video), cycle.plan(video, sound=True)
+    noise = np.random.default_rng(3).normal(0, 3000, (2 * 44_100, 2)).astype("<i2")
+    with wave.open(str(tmp_path / "noise.wav"), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(44_100)
+        file.writeframes(noise.tobytes())
+    added = heard.bytes - silent.bytes
+    without = cycle.save(path).bytes
+    found = cycle.save(path, sound=str(tmp_path / "noise.wav"), overwrite=True).bytes - without
+    assert found / 2 < added < found * 2
+    assert heard.seconds > silent.seconds
+    table = cycle.scene.film.model_copy(update={"sound": Sound(file="a.wav")})
+    film = fractals.film(cycle.scene.replace(film=table.model_dump(exclude_none=True)), **TINY)
+    assert film.plan(video).bytes == heard.bytes
+    measured = with_measured_file(cycle, heard, path)
+    assert measured.bytes == measured.measured + added
+    loop = video_of("a.webp")
+    assert cycle.plan(loop, sound=True).bytes == cycle.plan(loop).bytes
 
 
 def test_frames_that_take_long_are_not_measured(monkeypatch):

@@ -7,6 +7,8 @@
  * @typedef {{from: Version|null, depth: number, items: Version[]}} Branch versions in a row, each made of the one before;
  * `from`: what the first one was made of; `depth`: of how many other branches it is a part
  */
+import { paintsOf } from "./paints.js";
+import { layerNames } from "./panels/layering.js";
 import { nameOf } from "./points.js";
 import { number, say, words } from "./words.js";
 
@@ -197,6 +199,34 @@ export function exponentOf(text) {
   return Math.log10(lead) + whole.length - first + Number(power);
 }
 
+/** Return the name of a scene's key, and its value now, if that is short. @param {Difference} difference */
+function valueOf({ path, other: value }) {
+  const name = words(path.findLast((part) => !/^\d+$/.test(part)) ?? path[0]);
+  if (typeof value === "number")
+    return `${name}: ${number(value, { maximumSignificantDigits: 4 })}`;
+  return typeof value === "string" && value.length < SHORT ? `${name}: ${words(value)}` : name;
+}
+
+/** Return what is different in the layers of two colors, in few words. @param {Color} before @param {Color} now */
+function changeOfLayers(before, now) {
+  const [old, own] = [before, now].map(paintsOf),
+    differs = (/** @type {unknown} */ one, /** @type {unknown} */ other) =>
+      differencesOf(one, other, ["layers"]).length > 0;
+  if (own.length !== old.length) {
+    const added = own.length > old.length,
+      [few, many] = added ? [old, own] : [own, old];
+    const at = many.findIndex(({ paint }, k) => k > 0 && differs(paint, few[k]?.paint));
+    return say(added ? "layer_added" : "layer_removed", { name: layerNames(many)[at] });
+  }
+  const at = old.flatMap(({ paint }, k) => (k > 0 && differs(paint, own[k].paint) ? [k] : []));
+  if (!at.length) return say("group"); // its blend, its mask, or what lies in it
+  const moved = at.every((k) => at.some((j) => !differs(old[j].paint, own[k].paint)));
+  if (moved) return say("layers_moved");
+  const [first] = at,
+    [difference] = differencesOf(old[first].paint, own[first].paint);
+  return `${layerNames(old)[first]} · ${valueOf(difference)}`;
+}
+
 /** Return what is different in a version, in few words. @param {Version} version @param {Version|null} before */
 export function changeOf({ scene }, before) {
   const formula = words(nameOf(scene.formula) ?? "");
@@ -209,11 +239,9 @@ export function changeOf({ scene }, before) {
   if (other) {
     const { path } = other;
     if (path[0] === "formula" && (path.length < 2 || path[1] === "name")) return formula;
-    const name = words(path.findLast((part) => !/^\d+$/.test(part)) ?? path[0]),
-      value = other.other;
-    if (typeof value === "number")
-      return `${name}: ${number(value, { maximumSignificantDigits: 4 })}`;
-    return typeof value === "string" && value.length < SHORT ? `${name}: ${words(value)}` : name;
+    if (path.join() === "color,layers")
+      return changeOfLayers(before.scene.color ?? {}, scene.color ?? {});
+    return valueOf(other);
   }
   const octaves =
     exponentOf(before.scene.view?.width) / Math.LOG10E / Math.LN2 -

@@ -7,6 +7,7 @@ import {
   canGroup,
   dropped,
   grouped,
+  layerNames,
   moved,
   ungrouped,
   without,
@@ -119,4 +120,18 @@ test("groups lie in groups, four deep", () => {
     [0, 0, 1, 2, 2, 0],
   );
   assert.equal(changed(color, 4, { density: 2 }).layers[1].layers[1].layers[1].density, 2);
+});
+
+test("layers of one coloring are told apart by their numbers, and others need none", () => {
+  const names = (/** @type {any[]} */ ...layers) =>
+    layerNames(paintsOf({ coloring: "smooth", layers }));
+  const [smooth, slopes, near] = ["smooth", "slopes", "distance"].map((coloring) => ({ coloring }));
+  assert.deepEqual(names(smooth, near), ["Smooth", "Smooth", "Distance"]);
+  assert.deepEqual(names(slopes, near, slopes), ["Smooth", "Slopes 1", "Distance", "Slopes 3"]);
+  assert.deepEqual(names(near, group(slopes, slopes)), [
+    "Smooth",
+    "Distance",
+    "Slopes 2",
+    "Slopes 3",
+  ]);
 });

@@ -205,6 +205,42 @@ test("a version says in few words what was changed", () => {
   assert.equal(told(scene({ view: { ...view, width: "4e-40" } })), "10^40 times nearer");
 });
 
+test("versions of layers say which layer was changed, and how", () => {
+  const version = (/** @type {any[]} */ layers) => ({
+    id: "",
+    parent: null,
+    scene: scene({ color: { palette: "hokusai", density: 1, layers } }),
+    still: "",
+    title: "",
+    star: false,
+  });
+  const slopes = { coloring: "slopes", blend: "screen", opacity: 0.7 },
+    near = { coloring: "distance", blend: "multiply", opacity: 1 };
+  const told = (/** @type {any[]} */ before, /** @type {any[]} */ now) =>
+    changeOf(version(now), version(before));
+  assert.equal(told([], [slopes]), "Layer added: Slopes");
+  assert.equal(told([slopes], [slopes, { ...slopes, opacity: 1 }]), "Layer added: Slopes 2");
+  assert.equal(told([near, slopes], [slopes]), "Layer removed: Distance");
+  assert.equal(told([slopes], [{ ...slopes, blend: "soft_light" }]), "Slopes · Blend: Soft light");
+  assert.equal(
+    told([near, slopes, slopes], [near, slopes, { ...slopes, opacity: 0.25 }]),
+    "Slopes 3 · Opacity: 0.25",
+  );
+  assert.equal(
+    told([slopes], [{ ...slopes, coloring: "distance" }]),
+    "Slopes · Coloring: Distance",
+  );
+  assert.equal(told([near, slopes], [slopes, near]), "Layers in another order");
+  const group = { blend: "screen", layers: [near, slopes] };
+  assert.equal(told([group], [{ ...group, blend: "multiply" }]), "Group");
+  const inner = { ...group, layers: [near, { ...slopes, opacity: 0.5 }] };
+  assert.equal(told([group], [inner]), "Slopes · Opacity: 0.5");
+  assert.equal(
+    changeOf(version([slopes]), { ...version([]), scene: scene() }),
+    "Layer added: Slopes",
+  );
+});
+
 test("what another tab writes and removes is seen, and what this one has added stays", () => {
   const { all, ids } = walk([dense(1), dense(2), dense(3)]);
   const named = { ...all[2], title: "mine" },

@@ -1,5 +1,6 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
 import { effect, html, untracked, useSignalEffect } from "../html.js";
+import { transport } from "../net.js";
 import { kept, observe } from "../state.js";
 import { Slider } from "../slider.js";
 import {
@@ -113,6 +114,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     film: /** @type {(Received.Exported & {preview: boolean})|null} */ (null),
     name,
   });
+  const lacking = transport.lacks("films");
   let job = /** @type {Job|null} */ (null),
     count = places.length;
   effect(() => {
@@ -423,6 +425,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
           ${own.format === "webp" && html`<p class="hint">${say("repeats_for_ever_has_no")}</p>`}</div>
         ${
           own.format !== "webp" &&
+          !lacking &&
           html`<div class="line">${
             own.sound
               ? html`<span class="grow">${own.sound.name}</span><${Button} label=${say("remove_the_sound")} symbol="close" bare kind="quiet" onClick=${() => {
@@ -442,9 +445,9 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
           own.keep = keep;
         }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
-      <p class="forecast" role="status">${own.forecast}</p>
-      <div class="line actions"><${Button} label=${say("preview")} disabled=${busy} onClick=${() => make(true)} />
-        <${Button} label=${say("make_the_film")} symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy} onClick=${() => make(false)} /></div>
+      <p class="forecast" role="status">${lacking || own.forecast}</p>
+      <div class="line actions"><${Button} label=${say("preview")} disabled=${busy || Boolean(lacking)} onClick=${() => make(true)} />
+        <${Button} label=${say("make_the_film")} symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy || Boolean(lacking)} onClick=${() => make(false)} /></div>
       ${busy && html`<div ref=${seen}><${Progress} told=${own.told} cancel=${() => job?.cancel()} /></div>`}
       <div class="stack" aria-live="polite"><${Made} /></div></div>`;
   }

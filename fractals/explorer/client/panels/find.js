@@ -1,5 +1,6 @@
 /** The find panel: minibrots, embedded Julia sets and periods of the view, and the flight there. */
 import { html } from "../html.js";
+import { transport } from "../net.js";
 import { observe } from "../state.js";
 import { Button, Card, Drawn, narrow, Progress, Section, still } from "../ui.js";
 import { number, ofServer, say, words } from "../words.js";
@@ -23,6 +24,7 @@ export function findPanel(
     answer: /** @type {Received.Found|null} */ (null),
     views: /** @type {(Received.FoundView & {picture: HTMLCanvasElement})[]} */ ([]),
   });
+  const lacking = transport.lacks("searches");
   let job = /** @type {Job|null} */ (null);
   let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null);
   let flights = 0; // so far
@@ -39,6 +41,7 @@ export function findPanel(
     /** @type {string} */ title,
   ) {
     cancel();
+    if (lacking) return notify(lacking);
     Object.assign(own, { answer: null, told: { share: null, text: title } });
     const mine = explorer.job({ t: "find", ...message }, (told) => {
       if (told.t !== "progress") return;
@@ -116,7 +119,7 @@ export function findPanel(
 
   const nucleus = () => search({ what: "nucleus" }, say("searching_for_a_minibrot"));
   explorer.addEventListener("selection", (event) => {
-    if (ui.open !== "find") return;
+    if (ui.open !== "find" || lacking) return; // then the selection is zoomed into
     event.preventDefault();
     search({ what: "nucleus", rect: event.detail.rect }, say("searching_for_a_minibrot_in"));
   });
@@ -148,24 +151,25 @@ export function findPanel(
         ? html`<p class="hint">${say("minibrots_periods_and_julia_sets", { kind: whatIs(explorer) })}</p>`
         : html`<div class="stack">
     <p class="hint">${say("small_copies_of_the_set")}${
-      matchMedia("(any-pointer: fine)").matches && say("while_this_panel_is_open")
+      !lacking && matchMedia("(any-pointer: fine)").matches && say("while_this_panel_is_open")
     }</p>
-    <${Button} label=${say("fly_to_the_minibrot")} kind="primary wide-button" onClick=${nucleus} />
+    ${lacking && html`<p class="hint strong">${lacking}</p>`}
+    <${Button} label=${say("fly_to_the_minibrot")} kind="primary wide-button" disabled=${Boolean(lacking)} onClick=${nucleus} />
     <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
     <${Button} label=${say("julia_set_of_the_middle")} kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
     <${Button} label=${say("julia_set_beside_the_picture")} symbol="beside" kind="wide-button" title=${say("two_live_views_t")} onClick=${() => second()} />
     ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label=${say("preview_julia_sets_by_touch")} kind="wide-button" onClick=${preview} />`}
-    <${Button} label=${autopilot.on ? say("end_the_autopilot") : say("autopilot")} symbol="find" kind="wide-button" title=${say("a_flight_from_one_beautiful")} onClick=${autopilot.toggle} />
+    <${Button} label=${autopilot.on ? say("end_the_autopilot") : say("autopilot")} symbol="find" kind="wide-button" title=${say("a_flight_from_one_beautiful")} disabled=${Boolean(lacking)} onClick=${autopilot.toggle} />
     <${Section} title=${say("embedded_julia_sets")}>
       <p class="hint">${say("on_the_way_to_the")}</p>
       <div class="segments" role="group" aria-label=${say("share_of_the_depth")}>${SHARES.map(
         ([fraction, name]) => html`<${Button} key=${name} label=${name}
-        aria-label=${say("julia_set_at_of_the", { name })} onClick=${() => search({ what: "julia", fraction }, say("searching_for_the_julia_set", { name }))} />`,
+        aria-label=${say("julia_set_at_of_the", { name })} disabled=${Boolean(lacking)} onClick=${() => search({ what: "julia", fraction }, say("searching_for_the_julia_set", { name }))} />`,
       )}</div>
     <//>
     <${Section} title=${say("more")}><div class="line">
-      <${Button} label=${say("period_of_the_view")} kind="quiet" onClick=${() => search({ what: "period" }, say("computing_the_period"))} />
-      <${Button} label=${say("eye_of_the_spiral")} title=${say("a_misiurewicz_point")} kind="quiet" onClick=${() => search({ what: "misiurewicz" }, say("searching_for_the_eye_of"))} /></div>
+      <${Button} label=${say("period_of_the_view")} kind="quiet" disabled=${Boolean(lacking)} onClick=${() => search({ what: "period" }, say("computing_the_period"))} />
+      <${Button} label=${say("eye_of_the_spiral")} title=${say("a_misiurewicz_point")} kind="quiet" disabled=${Boolean(lacking)} onClick=${() => search({ what: "misiurewicz" }, say("searching_for_the_eye_of"))} /></div>
       <p class="hint">${say("the_eye_of_a_spiral")}</p>
     <//></div>`;
   const near = (/** @type {"nucleus"|"misiurewicz"} */ what, /** @type {number[]} */ rect) =>

@@ -216,6 +216,9 @@ export function mountPanels(explorer) {
       panel = await offered(id);
     if (mine !== wanted || !panel) return panel;
     focusing = focus;
+    // Lines that were told in another panel end with it.
+    if (ui.open !== id)
+      ui.messages = ui.messages.filter(({ of, action }) => !of || of === id || action);
     Object.assign(ui, { open: id, unfolded: false });
     return panel;
   }
@@ -289,7 +292,8 @@ export function mountPanels(explorer) {
   function notify(text, kind = "info", { action, id = `${(count += 1)}`, stays = false } = {}) {
     text = inWords(text);
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
-    ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
+    const of = stays ? "" : ui.open; // the panel of which it tells
+    ui.messages = [...others, { id, text, kind, action, of }].slice(-MOST_MESSAGES);
     if (stays) return;
     setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }

@@ -5,8 +5,18 @@
  */
 
 import { DEEPEST } from "../shaders.js";
+import { words } from "../words.js";
+import { coloringName } from "./colors.js";
 
 export const MOST = 16; // layers of a scene, those of groups counted
+
+/** Return names of the base and the layers; where a coloring comes twice, with the layer's number from the bottom.
+ * @param {{paint: Paint}[]} paints as of `paintsOf` @returns {string[]} */
+export function layerNames(paints) {
+  const [base, ...names] = paints.map(({ paint }) => words(coloringName(paint)));
+  const isOne = (/** @type {string} */ name) => names.indexOf(name) === names.lastIndexOf(name);
+  return [base, ...names.map((name, k) => (isOne(name) ? name : `${name} ${k + 1}`))];
+}
 
 /** Return what lies at a path. @param {Paint[]} layers @param {Path} path @returns {Paint|undefined} */
 export const at = (layers, [k, ...rest]) =>

@@ -4,12 +4,13 @@ import { paintsOf } from "../paints.js";
 import { Slider } from "../slider.js";
 import { Button, Select, whileHeld, words } from "../ui.js";
 import { say, within } from "../words.js";
-import { coloringName, gradient, shownPalette } from "./colors.js";
+import { gradient, shownPalette } from "./colors.js";
 import {
   at,
   canGroup,
   dropped,
   grouped,
+  layerNames,
   moved,
   MOST,
   ungrouped,
@@ -35,6 +36,7 @@ const ADDED = /** @type {Paint} */ ({
 export function Layers({ explorer, tried, color, picked, level, catalog, pick, change, Mask }) {
   const layers = color.layers ?? [],
     paints = paintsOf(color),
+    names = layerNames(paints),
     own = paints[picked].path;
   const path = level ? own.slice(0, level) : own,
     over = path.length ? at(layers, path) : undefined;
@@ -111,7 +113,7 @@ export function Layers({ explorer, tried, color, picked, level, catalog, pick, c
   const told = (/** @type {Paint} */ { blend, opacity, picture_mask: mask }) =>
     `${words(blend ?? "auto")} · ${Math.round(100 * (opacity ?? 1))} %${mask ? ` · ${within(say("mask"))}` : ""}`;
   const item = (/** @type {Found} */ { paint, path: where }, /** @type {number} */ index) => {
-    const name = words(coloringName(paint)),
+    const name = names[index],
       chosen = index === picked && path.length === where.length;
     return html`<li key=${index} class=${`layer${chosen ? " picked" : ""}`} style=${{ "--depth": Math.max(0, where.length - 1) }} data-path=${where.length ? where.join() : undefined}>
       <div class="line tight">${grip(name, where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(index)}>

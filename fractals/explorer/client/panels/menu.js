@@ -1,5 +1,6 @@
 /** The menu of a point: what can be done there. */
 import { html, useLayoutEffect } from "../html.js";
+import { transport } from "../net.js";
 import { observe } from "../state.js";
 import { Button, copyText } from "../ui.js";
 import { say } from "../words.js";
@@ -42,13 +43,16 @@ export function pointMenu(
       .catch((/** @type {Error} */ error) => notify(error.message, "error"));
     if (told) copyText(told.center.join(" "), notify);
   };
+  const searches = /** @type {[string, (at: number[]) => void][]} */ ([
+    [say("minibrot_near_here"), find("nucleus")],
+    [say("eye_of_the_spiral_near"), find("misiurewicz")],
+  ]);
   /** @type {[string, (at: number[]) => void][]} */
   const ITEMS = [
     [say("center_here"), center],
     [say("julia_set_of_this_point"), (at) => julia.enter(at)],
     [say("julia_set_beside_the_picture"), (at) => second(at)],
-    [say("minibrot_near_here"), find("nucleus")],
-    [say("eye_of_the_spiral_near"), find("misiurewicz")],
+    ...(transport.lacks("searches") ? [] : searches),
     [say("copy_the_coordinates"), copy],
     [say("keep_as_a_bookmark"), () => open("bookmark")],
   ];

@@ -40,12 +40,13 @@ const PAIRS = [
   [42, say("a_proton_beside_the_observable")],
   [62, say("the_planck_length_beside_the")],
 ];
+const WHOLE = 0.1; // decades: a zoom of 1.26, from which on the set fills more than the picture
 const UNIVERSE = 36.9; // decades from a hydrogen atom to the observable universe
 
 /** Return words for a zoom of 2^octaves. */
 export function scaleWords(/** @type {number} */ octaves) {
   const decades = octaves * Math.log10(2);
-  if (decades < 0.3) return decades > -0.3 ? say("the_whole_set") : say("from_far_away");
+  if (decades < WHOLE) return decades > -0.3 ? say("the_whole_set") : say("from_far_away");
   if (decades >= 2 * UNIVERSE)
     return say("from_the_universe_to_an", { times: Math.floor(decades / UNIVERSE) });
   return PAIRS.findLast(([at]) => at <= decades + 0.31)?.[1] ?? PAIRS[0][1];

@@ -1,5 +1,6 @@
 /** Scenes to choose from: the gallery, and the user's bookmarks. */
 import { html } from "../html.js";
+import { transport } from "../net.js";
 import { observe } from "../state.js";
 import { Button, captured, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
 import { say, words } from "../words.js";
@@ -20,6 +21,7 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
       .catch(() => {});
     close();
   };
+  const lacking = transport.lacks("surprises");
   const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
     choose(name, event);
     explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw?.(), {
@@ -45,7 +47,7 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
     )}</div><ul class="cards" aria-label=${say("scenes")}>${explorer.catalog.scenes.map(
       ({ name, title, group }) => html`<li key=${name} hidden=${!fits({ title, group })}>
     <${Card} title=${title} onClick=${(/** @type {Event} */ event) => choose(name, event)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
-    <${Button} label=${say("more_like", { title })} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`,
+    ${!lacking && html`<${Button} label=${say("more_like", { title })} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} />`}</li>`,
     )}</ul>`;
   return { View, Actions };
 }

@@ -1,5 +1,6 @@
 /** Share and export: a link, texts, and a picture file of any size. */
 import { html, useSignalEffect } from "../html.js";
+import { transport } from "../net.js";
 import { formOf, siteOf } from "../offer.js";
 import { kept, observe } from "../state.js";
 import {
@@ -164,6 +165,8 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
     file: /** @type {Received.Exported|null} */ (null),
   }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
   let job = /** @type {Job|null} */ (null);
+  const lacking = transport.lacks("other_files"), // and what else needs a server
+    formats = lacking ? FORMATS.slice(0, 1) : FORMATS;
   const focus = (/** @type {HTMLElement|null} */ link) => link?.focus(); // once: a function of each rendering would be called again
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
@@ -313,12 +316,14 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
       }} />
       ${
         /** @type {[string, string[][]][]} */ ([
-          [say("format"), FORMATS],
-          ...(explorer.placed?.values
-            ? [[say("raw_numbers"), RAW]]
-            : explorer.placed?.camera
-              ? [[say("light_and_surface"), LAYERED]]
-              : []),
+          [say("format"), formats],
+          ...(lacking
+            ? []
+            : explorer.placed?.values
+              ? [[say("raw_numbers"), RAW]]
+              : explorer.placed?.camera
+                ? [[say("light_and_surface"), LAYERED]]
+                : []),
         ]).map(
           ([
             title,
@@ -329,6 +334,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         }} /></div>`,
         )
       }
+      ${lacking && html`<p class="hint">${lacking}</p>`}
       ${format() === "html" && html`<p class="hint">${say("one_file_for_a_friend")}</p>`}
       ${
         explorer.placed?.values &&
@@ -339,11 +345,14 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
             : say("programs_for_compositing_read_the")
         }</p>`
       }
-      <${Toggle} label=${say("loupe_on_the_files_pixels")} about=${say("shows_a_square_of_the")} value=${own.loupe} put=${(
-        /** @type {boolean} */ on,
-      ) => {
-        own.loupe = on;
-      }} />
+      ${
+        !lacking &&
+        html`<${Toggle} label=${say("loupe_on_the_files_pixels")} about=${say("shows_a_square_of_the")} value=${own.loupe} put=${(
+          /** @type {boolean} */ on,
+        ) => {
+          own.loupe = on;
+        }} />`
+      }
       ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">${say("exactly_these_pixels_are_in")}</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
@@ -352,14 +361,17 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
       <div class="stack" aria-live="polite">${
         file &&
         html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>${say("download", { bytes: bytes(file.bytes) })}</a>
-        <p class="hint">${say("drawn_in_the_server_keeps", { duration: duration(file.seconds) })}</p>`
+        ${!lacking && html`<p class="hint">${say("drawn_in_the_server_keeps", { duration: duration(file.seconds) })}</p>`}`
       }</div>
-      <${Button} label=${say("poster_desk")} kind="wide-button" title=${say("paper_margins_and_a_signature")} onClick=${() => open("poster")} />
-      <${Toggle} label=${say("go_on_when_this_page")} about=${KEPT} value=${own.keep} put=${(
-        /** @type {boolean} */ keep,
-      ) => {
-        own.keep = keep;
-      }} /></div>`;
+      <${Button} label=${say("poster_desk")} kind="wide-button" title=${transport.lacks("posters") || say("paper_margins_and_a_signature")} disabled=${Boolean(transport.lacks("posters"))} onClick=${() => open("poster")} />
+      ${
+        !lacking &&
+        html`<${Toggle} label=${say("go_on_when_this_page")} about=${KEPT} value=${own.keep} put=${(
+          /** @type {boolean} */ keep,
+        ) => {
+          own.keep = keep;
+        }} />`
+      }</div>`;
   }
   return { View, Over };
 }

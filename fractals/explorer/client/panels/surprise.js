@@ -1,5 +1,6 @@
 /** Surprise: twelve scenes like this one, favorites, and children of two of them. */
 import { html } from "../html.js";
+import { transport } from "../net.js";
 import { nameOf } from "../points.js";
 import { kept, observe } from "../state.js";
 import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
@@ -18,6 +19,12 @@ const SAMPLES = 8; // of a palette between two others
 /** @typedef {{done: Promise<unknown>, cancel: () => unknown}} Drawing */
 
 export function surprisePanel(/** @type {Context} */ { explorer, notify, open, close }) {
+  const lacking = transport.lacks("surprises");
+  if (lacking)
+    return {
+      View: () =>
+        html`<div class="stack"><${Road} at="surprise" open=${open} /><p class="hint">${lacking}</p></div>`,
+    };
   // `sheets`: all until now, the newest last; `at`: the one that is shown; `parents`: indices of favorites
   const own = observe({
     sheets: /** @type {(Made|null)[][]} */ ([]),
