@@ -77,9 +77,8 @@ def test_dice_and_surprises_leave_a_locked_number(panels):
     sent += " if (message.t === 'surprise') window.sent.push(message.locked);"
     sent += " return send.call(this, message); }"
     panels.run(f"() => {{ {sent} }}")
-    opened(panels, "Surprise").get_by_role("list", name="Surprises").get_by_role(
-        "button"
-    ).first.wait_for()
+    opened(panels, "Surprise")
+    panels.until("window.sent.length > 0")  # whether any of the scenes can be drawn is chance
     panels.run("() => { delete explorer.connection.send; }")
     assert panels.run("window.sent") == [["a"]]
     panels.page.keyboard.press("Escape")
