@@ -102,18 +102,21 @@ def make_whole_body(target):
     return body
 
 
+def rows_of(count, make_body, backend, a, b):
+    """Return the rows of whole numbers that a body makes of two arrays."""
+    out = np.full((count, len(a)), -5, np.int64)
+    on_device = backend.to_device(out)
+    backend.compile(make_body)(on_device, backend.to_device(a), backend.to_device(b))
+    backend.to_host(on_device, out)
+    return out.tolist()
+
+
 @pytest.mark.opencl
 def test_whole_numbers_are_those_of_python(opencl_backend):
     a = np.array([7, -7, 7, -7, 0, 2**31 - 1, -(2**31), 3], np.int32)
     b = np.array([2, 2, -2, -2, 9, 10, 3, 1], np.int32)
-    found = []
-    for own in (PythonBackend("float64"), opencl_backend):
-        out = np.full((11, len(a)), -5, np.int64)
-        on_device = own.to_device(out)
-        own.compile(make_whole_body)(on_device, own.to_device(a), own.to_device(b))
-        own.to_host(on_device, out)
-        found.append(out)
-    assert found[0].tolist() == found[1].tolist()
+    expected = rows_of(11, make_whole_body, PythonBackend("float64"), a, b)
+    assert rows_of(11, make_whole_body, opencl_backend, a, b) == expected
 
 
 def make_index_body(target):
@@ -134,14 +137,8 @@ def make_index_body(target):
 def test_quotients_of_indices_are_those_of_python(opencl_backend):
     a = np.array([7, 0, 9, 2**31 - 1, 2**31 - 1, 1], np.int32)
     b = np.array([2, 3, 9, 10, 2**16, 2**31 - 1], np.int32)
-    found = []
-    for own in (PythonBackend("float64"), opencl_backend):
-        out = np.full((3, len(a)), -5, np.int64)
-        on_device = own.to_device(out)
-        own.compile(make_index_body)(on_device, own.to_device(a), own.to_device(b))
-        own.to_host(on_device, out)
-        found.append(out)
-    assert found[0].tolist() == found[1].tolist()
+    expected = rows_of(3, make_index_body, PythonBackend("float64"), a, b)
+    assert rows_of(3, make_index_body, opencl_backend, a, b) == expected
 
 
 def make_real_body(target):
