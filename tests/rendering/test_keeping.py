@@ -45,6 +45,14 @@ PICTURES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _interrupts():
+    """Have Ctrl-C raise KeyboardInterrupt: a shell's work in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def short(monkeypatch):
     """Have rounds of scatter images be one chunk each."""
