@@ -10,6 +10,7 @@ from pathlib import Path
 import hypothesis
 import platformdirs
 import pytest
+from support import browser as browsers
 from support import facts, lost_numbers
 from support.opencl import OPENCL
 
@@ -162,6 +163,22 @@ def run(tmp_path, monkeypatch, capfdbinary):
         return ended.value.code, out, err.decode()
 
     return call
+
+
+def while_browsers_run(fixture_name, config):
+    """Return how long a browser stays open: it leaves an event loop to the tests that follow."""
+    return "session" if config.option.markexpr.startswith("browser") else "module"
+
+
+@pytest.fixture(scope=while_browsers_run)
+def browser():
+    """Return Chromium, which is started once where only tests of browsers run."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = browsers.launched(playwright)
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="session")

@@ -38,16 +38,6 @@ def own_server(tmp_path):
         thread.join(20)
 
 
-@pytest.fixture(scope="module")  # a session's browser would leave an event loop to other tests
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = browsers.launched(playwright)
-        yield found
-        found.close()
-
-
 @pytest.fixture(scope="module")
 def shared_panels(browser, server):
     tab = browsers.Tab(browser, server.running, size=page.SIZE, panels=True)

@@ -7,6 +7,7 @@ import numpy as np
 import PIL.Image
 import pytest
 from click.testing import CliRunner
+from support import browser as browsers
 
 import fractals
 from fractals.cli.verbs import cli
@@ -161,25 +162,21 @@ def test_what_is_refused(arguments, words, tmp_path, monkeypatch):
 
 
 @pytest.mark.browser
-def test_the_page_opens_from_a_disk(whole):
+@pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-")
+def test_the_page_opens_from_a_disk(whole, browser):
     """All of the picture is seen, then tiles of the last level; nothing is an error."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    from support import browser
-
-    if not browser.CHROMIUM:
-        pytest.skip("Chromium is missing")
-    with sync_api.sync_playwright() as playwright:
-        page = browser.launched(playwright).new_page(viewport={"width": 301, "height": 150})
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda message: errors.append(message.text))
-        page.goto((whole / "index.html").as_uri())
-        page.wait_for_function("viewer.world.getItemAt(0)?.getFullyLoaded()")
-        page.click("#in")
-        page.wait_for_function("viewer.viewport.getZoom() > 1.9")
-        page.wait_for_function("viewer.world.getItemAt(0).getFullyLoaded()")
-        drawn = page.evaluate("viewer.drawer.canvas.width * viewer.drawer.canvas.height")
-        assert drawn >= 301 * 150
-        assert not errors
-        page.click("#home")
-        page.wait_for_function("viewer.viewport.getZoom(true) < 1.1")
+    page = browser.new_page(viewport={"width": 301, "height": 150})
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text))
+    page.goto((whole / "index.html").as_uri())
+    page.wait_for_function("viewer.world.getItemAt(0)?.getFullyLoaded()")
+    page.click("#in")
+    page.wait_for_function("viewer.viewport.getZoom() > 1.9")
+    page.wait_for_function("viewer.world.getItemAt(0).getFullyLoaded()")
+    drawn = page.evaluate("viewer.drawer.canvas.width * viewer.drawer.canvas.height")
+    assert drawn >= 301 * 150
+    assert not errors
+    page.click("#home")
+    page.wait_for_function("viewer.viewport.getZoom(true) < 1.1")
+    page.close()
