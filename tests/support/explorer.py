@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -135,7 +136,8 @@ class Server:
                 await client.until("welcome")
                 return await talk(client)
 
-        return asyncio.run(whole())
+        with ThreadPoolExecutor(1) as pool:  # this thread may have the event loop of a browser
+            return pool.submit(asyncio.run, whole()).result()
 
 
 def start(tmp_path, **options):
