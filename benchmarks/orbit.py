@@ -27,7 +27,7 @@ CENTER = (
     Fraction("0.131825904205311970493132056385139"),
 )
 RADIUS = Fraction(1, 10**300)
-BITS = 110, 188, 252, 380, 636, 1000
+BITS = 110, 188, 252, 380, 636, 1000, 1500
 # The multibrot set of power 2 is the same map, but its step is read from a list.
 FORMULAS: dict[str, Any] = {
     "mandelbrot": "mandelbrot",

@@ -15,9 +15,14 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
     True
     """
-    rounded = _FMA.get(type(a)) or (_FMA[float] if isinstance(a, float) else None)
-    # At the precision of reference orbits a second rounding does not matter.
-    return rounded(a, b, c) if rounded else a * b + c
+    kind = type(a)
+    if kind in _TWICE:  # asked first, for the sake of reference orbits
+        return a * b + c  # a second rounding at their precision does not matter
+    rounded = _FMA.get(kind) or (_FMA[float] if isinstance(a, float) else None)
+    if rounded is None:
+        _TWICE.add(kind)
+        return a * b + c
+    return rounded(a, b, c)
 
 
 @functools.cache
@@ -50,6 +55,7 @@ def _quick(a: float, b: float, c: float) -> Any:
         return math.copysign(math.inf, a * b + c) if finite else a * b + c
 
 
+_TWICE: set[type] = set()  # types met here whose sums are rounded after their products
 _FMA: dict[type, Callable[..., Any]] = {
     **dict.fromkeys((float, np.float64), _quick if _by_python else _exact),
     np.float32: _single,
