@@ -268,6 +268,9 @@ def _is_private(group: int, user: int) -> bool:
     return found.gr_name == owner and set(found.gr_mem) <= {owner}
 
 
-def short_name(text: str, length: int = 150) -> str:
-    """Return a text as a part of a file's name."""
-    return re.sub(r"[^\w.,=+-]+", "_", text, flags=re.ASCII)[:length]
+def short_name(text: str) -> str:
+    """Return a text as a part of a file's name, of at most 150 characters.
+
+    File systems take 255 bytes, and a digest and endings follow.
+    """
+    return re.sub(r"[^\w.,=+-]+", "_", text, flags=re.ASCII)[:150]

@@ -13,6 +13,8 @@ from support import browser as browsers  # noqa: E402
 from support import panels as page  # noqa: E402
 from support.explorer import start  # noqa: E402 - it imports these
 
+import fractals  # noqa: E402
+
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
@@ -46,6 +48,14 @@ def browser():
         found = browsers.launched(playwright)
         yield found
         found.close()
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """Return the path of a web page of a picture, which draws other places."""
+    path = tmp_path_factory.mktemp("page") / "sea.html"
+    fractals.render_to(path, "seahorse", size=(96, 64), supersampling=1, device="cpu")
+    return path
 
 
 @pytest.fixture(scope="module")

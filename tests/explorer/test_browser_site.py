@@ -20,16 +20,6 @@ PLACE = {
 FUSED = "import('./client/site/drawer.js').then(({ isFused }) => isFused())"
 
 
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        made = browsers.launched(playwright)
-        yield made
-        made.close()
-
-
 class Visit(browsers.Explored):
     """A page of a site."""
 

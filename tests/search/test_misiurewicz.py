@@ -7,13 +7,10 @@ import pytest
 from mpmath import mp, mpc, mpf
 from oracle import naive
 from support.deadline import deadline
+from support.scenes import view
 
 from fractals import Scene, find_misiurewicz, find_nucleus
 from fractals.errors import FractalsError, OptionError, SceneError
-
-
-def view(x, y, width, **keys):
-    return Scene().replace(center=(x, y), width=width, size=(160, 90), **keys)
 
 
 def check(found, power=2):

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from mpmath import mp, mpc, mpf
 from oracle import naive
-from support.scenes import FORMULAS, label, name_and_power, scene
+from support.scenes import FORMULAS, label, name_and_power, scene, view
 from support.truth import known_scene
 
 from fractals import Scene, catalog, find_nucleus, find_period
@@ -15,10 +15,6 @@ from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io.load import load_scene
 
 HOLOMORPHIC = {"mandelbrot", "multibrot"}
-
-
-def view(x, y, width, **keys):
-    return Scene().replace(center=(x, y), width=width, size=(160, 90), **keys)
 
 
 def digits_of(found):

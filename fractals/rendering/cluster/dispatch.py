@@ -115,7 +115,6 @@ class Results:
 
     # By number of a part: the CRC-32s of its arrays, and the machine
     done: dict[int, tuple[list[int], str]] = field(default_factory=dict)
-    duplicates: int = 0  # parts that were computed twice, with equal results
 
     def is_new(self, receipt: Mapping[str, Any]) -> bool:
         """Note a receipt, and tell whether its part was not there.
@@ -129,7 +128,6 @@ class Results:
         before, other = self.done[number]
         if before != sums:
             raise difference(receipt["name"], other, machine)
-        self.duplicates += 1
         return False
 
 
