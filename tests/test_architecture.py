@@ -219,6 +219,18 @@ def parameters_of(function):
 
 
 @every_file
+def test_no_private_name_is_imported(path):
+    """A name with an underscore belongs to its file, and such a file to its folder."""
+    for node in nodes_of(path):
+        module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
+        if not (module or "").startswith("fractals."):
+            continue
+        folder = PACKAGE.parent / module.replace(".", "/")
+        private = [each.name for each in node.names if each.name.startswith("_")]
+        assert all((folder / f"{name}.py").exists() for name in private), name_of(path)
+
+
+@every_file
 def test_functions_have_few_parameters(path):
     for node in nodes_of(path):
         if isinstance(node, FUNCTIONS):

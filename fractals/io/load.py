@@ -337,7 +337,7 @@ def load_scene(
         merged = merge(merged, embed_files(nest(key, own), HERE, lost))
     scene = _validated(merged, None if "author" in keys else signed, sources)
     if "supersampling" in keys and "quality" not in keys and scene.in_samples() is not scene:
-        # The word is that of a source; `replace` has the same rule
+        # A source's quality in words would set the samples; the keyword wins, as in `replace`.
         return scene.replace(supersampling=scene.image.supersampling)
     return scene
 

@@ -246,7 +246,7 @@ def load_workload(name: str) -> Workload:
 class DeviceTimes:
     """What a device took for a workload."""
 
-    device: str  # "cpu", "cuda", "cuda:1", "simulator" or "python"
+    device: str  # "cpu", "cuda", "cuda:1", "opencl", "simulator" or "python"
     name: str
     # Tiles under way at once; on a GPU 2, one of which is copied while the other is computed
     threads: int

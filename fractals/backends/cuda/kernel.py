@@ -165,7 +165,7 @@ class CardProgram:
         self.made = functools.partial(card_kernel, number, make_body, options)
         # What `fractals.backends.cuda.launch` has loaded, by GPU and layout; and its lock
         self.kernels, self.lock = {}, threading.RLock()
-        self._own = {}  # what is kept nowhere else, because the GPU may load it again
+        self._own = {}  # machine code that no cache keeps: a GPU may have to load it again
 
     def code(self, layout, capability, arguments):
         """Return the name of a kernel and its machine code.
