@@ -40,7 +40,7 @@ def test_nuclei_are_the_same(compiled, place):
 
 
 @pytest.mark.parametrize("formula", slow_but(FEW[:2], [f for f in FORMULAS if f in FEW]), ids=label)
-def test_formulas(compiled, formula):
+def test_compiled_orbits_find_the_nuclei_of_each_formula(compiled, formula):
     """With and without kinks, and a complex derivative."""
     found = 0
     for x, y in (

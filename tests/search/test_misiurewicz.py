@@ -116,7 +116,7 @@ def test_the_scene_can_be_zoomed():
     assert again.center[0][:300] == found.center[0][:300]
 
 
-def test_errors():
+def test_views_without_misiurewicz_points_are_refused():
     with pytest.raises(SceneError, match="a Julia set has no Misiurewicz points"):
         find_misiurewicz(Scene().replace(julia=("-0.8", "0.156")))
     with pytest.raises(SceneError, match="complex derivative, and 'tricorn' has none"):

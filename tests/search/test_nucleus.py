@@ -237,7 +237,7 @@ def test_more_digits_than_floats_have():
     check_nucleus(there)
 
 
-def test_scenes():
+def test_the_scene_of_a_minibrot_changes_the_view_alone():
     start = load_scene("minibrot").replace(size=(800, 600), rotation=15)
     found = find_nucleus(start)
     shown = found.scene()
