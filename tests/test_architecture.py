@@ -218,6 +218,18 @@ def parameters_of(function):
     return len([*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, several)])
 
 
+def test_a_package_that_lists_its_files_lists_all():
+    listing = 0
+    for path in SOURCES:
+        text = ast.get_docstring(tree_of(path)) or ""
+        named = set(re.findall(r"\b\w+\.py\b", text))
+        if path.name == "__init__.py" and len(named) > 2:
+            there = {file.name for file in path.parent.glob("*.py")} - {path.name}
+            assert named == there, name_of(path)
+            listing += 1
+    assert listing > 2
+
+
 @every_file
 def test_no_private_name_is_imported(path):
     """A name with an underscore belongs to its file, and such a file to its folder."""
