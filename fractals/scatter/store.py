@@ -130,7 +130,7 @@ def resume(
     check_program(store.program, store.name)
     check_sums(store, _sums_version(adder.plan))
     scene, asked = store.scene, adder.plan
-    player = adder.player  # which has looked how many are enough, if both are the same scene
+    player = adder.player  # knows how many orbits are enough, if both are the same scene
     if scene.unframed() != asked.scene:
         begun = replace(asked, scene=scene.unframed(), enough=0)
         player = enough(Player(begun, player.backend))

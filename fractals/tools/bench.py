@@ -128,7 +128,7 @@ def fill_numpy(
     max_iterations: int,
     radius2: float,
 ) -> None:
-    """Count as `naive_jit` does, in whole arrays: a step for all that have not escaped yet."""
+    """Count as `fractals.backends.cpu.naive` does, a step of all samples under way at a time."""
     here = (xs + 1j * ys[:, None]).ravel()
     z = here if julia else np.zeros_like(here)
     c = np.full_like(here, point) if julia else here
