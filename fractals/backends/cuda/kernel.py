@@ -99,9 +99,9 @@ cuda = body = None  # stand for the globals of each kernel
 
 def kernel(out, arguments):
     """Fill a thread's share of the elements of `out`."""
-    x, y = cuda.grid(2)
-    dx, dy = cuda.gridsize(2)
-    body(x, y, dx, dy, out, *arguments)
+    i, j = cuda.grid(2)
+    di, dj = cuda.gridsize(2)
+    body(i, j, di, dj, out, *arguments)
 
 
 def make_kernel(cuda, body):
