@@ -421,7 +421,7 @@ def make_plan(
     spacing = log2(finest / (scene.image.size[0] * scene.image.supersampling))
 
     def bits_of(octaves: int) -> tuple[int, float, OrbitBits]:
-        """Return decimal digits, and the bits of places and of orbits, 2**octaves times as wide."""
+        """Return digits, and the bits of places and orbits, of a view 2**octaves times as wide."""
         wider = power_of_two(log2(width) + octaves) if octaves else width
         farther = spacing + octaves
         digits, first = depth_of(scene, formula, wider, center, farther)
