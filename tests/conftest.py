@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -16,6 +17,7 @@ from support.opencl import OPENCL
 
 import fractals
 from fractals.cli import main, messages
+from fractals.rendering import preview
 from fractals.threads import core_count
 
 EMPTY = tempfile.TemporaryDirectory(prefix="fractals-tests-", ignore_cleanup_errors=True)
@@ -146,6 +148,21 @@ def no_lock_is_left_behind():
         else:
             kept, guard._lock = guard._lock, threading.RLock()
             pytest.fail(f"llvmlite's lock is kept: {kept}, threads {threading.enumerate()}")
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Show a preview wherever one is offered."""
+    for name, value in (("FIRST", 0.0), ("SHARE", 1e9), ("GROWTH", 1.0)):
+        monkeypatch.setattr(preview, name, value)
+
+
+@pytest.fixture
+def interruptible():
+    """Have Ctrl-C raise KeyboardInterrupt: a shell's work in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -218,6 +218,30 @@ def parameters_of(function):
     return len([*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, several)])
 
 
+def test_a_package_that_lists_its_files_lists_all():
+    listing = 0
+    for path in SOURCES:
+        text = ast.get_docstring(tree_of(path)) or ""
+        named = set(re.findall(r"\b\w+\.py\b", text))
+        if path.name == "__init__.py" and len(named) > 2:
+            there = {file.name for file in path.parent.glob("*.py")} - {path.name}
+            assert named == there, name_of(path)
+            listing += 1
+    assert listing > 2
+
+
+@every_file
+def test_no_private_name_is_imported(path):
+    """A name with an underscore belongs to its file, and such a file to its folder."""
+    for node in nodes_of(path):
+        module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
+        if not (module or "").startswith("fractals."):
+            continue
+        folder = PACKAGE.parent / module.replace(".", "/")
+        private = [each.name for each in node.names if each.name.startswith("_")]
+        assert all((folder / f"{name}.py").exists() for name in private), name_of(path)
+
+
 @every_file
 def test_functions_have_few_parameters(path):
     for node in nodes_of(path):

@@ -142,7 +142,9 @@ def test_what_cannot_be_told(repository, tmp_path_factory, monkeypatch):
         ),
     ],
 )
-def test_what_runs(repository, files, areas, paths, steps):
+def test_a_change_runs_the_tests_of_its_areas_and_the_contract(
+    repository, files, areas, paths, steps
+):
     table = near.read_areas(repository)
     found = near.choose(files, table, repository)
     assert (found.areas, found.cause) == ({*areas}, "")

@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-OURS = "fractals-" + "[0-9a-f]" * 16  # folders of compiled code in the folder of it, a pattern
+# The pattern of the folders in the cache that hold compiled code, one for each set of versions
+OURS = "fractals-" + "[0-9a-f]" * 16
+NAME = 150  # characters: file systems take 255 bytes, and a digest and endings follow
 
 
 class UntrustedFolderError(OSError):
@@ -56,7 +58,7 @@ class _Bound:
         self._left = 0  # bytes that may be written before the folder is looked through
 
     def wrote(self, folder: Path, size: int) -> None:
-        """Note that `size` bytes were written, and remove what is old where it is time to look."""
+        """Note that `size` bytes were written; once enough were, remove what is old."""
         with self._lock:
             self._left -= size
             if self._left >= 0:
@@ -268,6 +270,6 @@ def _is_private(group: int, user: int) -> bool:
     return found.gr_name == owner and set(found.gr_mem) <= {owner}
 
 
-def short_name(text: str, length: int = 150) -> str:
+def short_name(text: str) -> str:
     """Return a text as a part of a file's name."""
-    return re.sub(r"[^\w.,=+-]+", "_", text, flags=re.ASCII)[:length]
+    return re.sub(r"[^\w.,=+-]+", "_", text, flags=re.ASCII)[:NAME]

@@ -354,7 +354,7 @@ def _text_of_other(value: Any, parts: _Parts) -> str:
     return f"object {id(value)}"
 
 
-# The text of a formula is found once: that of a formula of this package.
+# A formula of this package never changes, so its text is found once.
 _formula_texts: dict[int, tuple[weakref.ref[Formula], str]] = {}
 
 

@@ -179,7 +179,7 @@ def _without_collections() -> Iterator[None]:
         yield
     finally:
         if collecting:
-            if not _others_freeze():  # no collection of what is old is due
+            if not _others_freeze():  # young objects become old, so no collection follows at once
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

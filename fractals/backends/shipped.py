@@ -140,7 +140,7 @@ class Shipped(NamedTuple):
             if content != store.content(key, content[BEGINNING:]):
                 raise ValueError("it is damaged")
             return rebuild(content[BEGINNING:])
-        except Exception as error:  # as of `Store.load`
+        except Exception as error:  # whatever it is, all is compiled, as by `Store.load`
             kind = type(error).__name__
             report(
                 "machine code of the package can't be loaded, and is compiled instead "

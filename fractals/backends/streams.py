@@ -358,7 +358,7 @@ class ReplicatedArray:
 
     def from_column(self, first: int) -> "ReplicatedArray":
         """Return the arrays without their first columns: see `BlockArray.from_column`."""
-        part = copy.copy(self)  # with the same copies
+        part = copy.copy(self)  # both share the copies on the GPUs
         part._first += first
         return part
 

@@ -24,7 +24,7 @@ USUAL, AT_START = gc.get_threshold(), 100_000
 def collect_again() -> None:
     """Have Python collect garbage as usual, in a verb that lives long, once it has started."""
     if gc.get_threshold()[0] == AT_START:
-        gc.freeze()  # what is there by now is no garbage
+        gc.freeze()  # objects that exist by now are in use, and need no look
         gc.set_threshold(*USUAL)
 
 

@@ -229,7 +229,7 @@ def _common() -> list[click.Parameter]:
     return [
         VerbOption(["-q", "--quiet"], help="Print errors only.", callback=_be_quiet, **switch),
         VerbOption(
-            ["-v", "--verbose"], help="Print more, and whole.", callback=_be_verbose, **switch
+            ["-v", "--verbose"], help="Print more, and in full.", callback=_be_verbose, **switch
         ),
         VerbOption(
             ["-h", "--help"],

@@ -90,7 +90,8 @@ def recolor_command(
     raw, scene = raw_request(raw_file, scenes, options)
     check_format(file_format, scene.image)
     values = scene.to_values()
-    # Of a scene only looks are taken, but what an option says is meant, or told where it can't be.
+    # The looks of SCENEs are taken; their other keys are not. Options are all passed on, so that
+    # one which raw numbers can't follow, such as another size, is an error.
     keys = ("image", "light", "camera", *SIGNATURE)
     meant = {name: values[name] for name in keys if name in values}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
@@ -228,9 +229,9 @@ def draw_each(
 
 
 def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:
-    """Return the scene to draw where none is named: a plain one if options or defaults change it.
+    """Return the scene to draw where none is named: `FIRST`, or none for a plain Mandelbrot set.
 
-    Such as `FIRST` is drawn as it is, or with other pixels.
+    `FIRST` is drawn if options and defaults name only its size, its pixels and its signature.
     """
     from fractals.scene.picture import ImageSettings
 
@@ -298,7 +299,11 @@ def draw_or_plan(
 def plan_of_picture(
     scene: "Scene", file_format: str, how: dict[str, Any], measures: bool = False
 ) -> dict[str, Any]:
-    """Return how a picture would be drawn; one in place of the picture `measures` and refuses."""
+    """Return the plan of a picture as a table.
+
+    With `measures`, as for --dry-run, the forecast is measured and a type of file that can't hold
+    the picture is an error. While a picture is drawn, the drawing itself raises that error.
+    """
     from fractals.io.image import check_format
 
     if measures and file_format:

@@ -191,7 +191,7 @@ def parse_formula(text: str) -> Any:
     if called and any(catalog.has(kind, called[1]) for kind in catalog.FORMULAS):
         meant = shown(f"{called[1]},{called[2]}", 80)
         raise OptionError(f"--formula: options follow a comma; did you mean '{meant}'?")
-    # Other commas than those of options are of if(condition, a, b).
+    # The commas of if(condition, a, b) separate no options.
     bent = STATEMENT.match(text) or CHOICE.search(text)
     name, *pairs = re.split(OPTION, text) if bent else text.split(",")
     table: dict[str, Any] = {"name": name.strip()}

@@ -38,8 +38,8 @@ MIN_APART = 1e-270
 MIN_SHIFTED_WORK = 2**20
 
 
-def is_power(formula: Formula) -> bool:
-    """Tell whether a formula is z**d + c."""
+def has_near_orbits(formula: Formula) -> bool:
+    """Tell whether `fractals.kernels.near_orbits` has a formula's step: z**d + c."""
     return formula.name in ("mandelbrot", "multibrot")
 
 
@@ -190,7 +190,7 @@ def find(
         _remember(name, replace(kept, place=place, c=c))
         return served
     near = []
-    if is_power(formula) and view_radius and not any(start) and not same and not with_moves:
+    if has_near_orbits(formula) and view_radius and not any(start) and not same and not with_moves:
         near = _near(place, c, view_radius)
         for other, source, apart in near:
             wished = bits, max_iterations, escape_radius, view_radius

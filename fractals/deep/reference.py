@@ -178,8 +178,8 @@ def compute_orbit(
     seek = view_radius is not None and formula.holomorphic
     factor = formula.derivative(1.0, 0.0, 1.0, 0.0)[0] if seek else 0.0  # of z**(d - 1) in f'(z)
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
-        x, y = (_mpfr(part) for part in start)
-        a, b = (_mpfr(part) for part in c)
+        x, y = (mpfr_of(part) for part in start)
+        a, b = (mpfr_of(part) for part in c)
         near, near_e = view_gate(view_radius or Fraction(0), bits)
         d, e = 0j, 0  # dZ/dc = d 2**e, and 2 view_radius |dZ/dc| = gate |d|
         gate = near * _scaled(near_e)
@@ -304,7 +304,7 @@ def end_radii(escape_radius: float) -> tuple[float, float, float]:
 def view_gate(view_radius: Fraction, bits: int) -> tuple[float, int]:
     """Return (x, e) with twice the radius about x 2**e."""
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
-        near, e = _split(_mpfr(2 * view_radius), gmpy2.mpfr(0))
+        near, e = _split(mpfr_of(2 * view_radius), gmpy2.mpfr(0))
     return near.real, e
 
 
@@ -333,7 +333,8 @@ def fraction_of(value: Any) -> Fraction:
     return Fraction(int(ratio.numerator), int(ratio.denominator))
 
 
-def _mpfr(value: Fraction) -> Any:
+def mpfr_of(value: Fraction) -> Any:
+    """Return a number of gmpy2, rounded to the precision of its context."""
     return gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator))
 
 

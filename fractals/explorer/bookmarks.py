@@ -1,4 +1,4 @@
-"""Bookmarks of the explorer, in a file."""
+"""Bookmarks of the explorer: a scene each, as TOML files in the user's data folder."""
 
 import contextlib
 import os
@@ -18,6 +18,13 @@ ID = re.compile(r"[0-9a-f]{32}")
 MAX_KEPT = 500
 MAX_FILE = 2**20  # bytes
 SECOND = 10**9  # nanoseconds: some file systems know no finer times
+
+
+def bookmarks_folder() -> Path:
+    """Return where bookmarks lie, whether there are any or not."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("fractals", False)) / "bookmarks"
 
 
 class Bookmarks:

@@ -32,7 +32,7 @@ from fractals.scene.numbers import significant
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # of codes: no vowels make words, and none looks like another
 LENGTH = 6  # of a code: at the rate of TRIES, 20**6 codes take a year
 TRIES = 2.0, 80.0  # codes that are typed a second, and at once: a class comes in together
-OF_ADDRESS = 1.0, 40.0  # the same, of one address, which may be that of a proxy
+OF_ADDRESS = 1.0, 40.0  # such codes from one address, behind which many may be (a proxy)
 MOST_ADDRESSES = 1000  # whose guesses are counted
 MOST_GUESTS = 200  # who are remembered, with those who have left
 MOST_PAGES = 2  # of a guest, at once

@@ -597,7 +597,8 @@ class Jobs:
         if self._folder and not self.running:
             used = {kept.path.parent for kept in list(self.files.values())}
             for path in self.folder.iterdir():
-                old = time() - path.stat().st_mtime > TIDY_SECONDS  # others are about to be used
+                # A job that has just begun may be about to use a young folder.
+                old = time() - path.stat().st_mtime > TIDY_SECONDS
                 if path.is_dir() and path not in used and old:
                     shutil.rmtree(path, ignore_errors=True)
 

@@ -1,7 +1,6 @@
 """Messages that change what a client sees: another scene, a move, other colors, more time."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from fractals import catalog
@@ -185,13 +184,3 @@ def go_on(session: Session, message: protocol.GoOn) -> None:
     if session.view and message.frame == session.frames.newest:
         session.view.go_on()
         session.engine.wake()
-
-
-# --- Bookmarks: scenes as TOML files in the user's data folder
-
-
-def bookmarks_folder() -> Path:
-    """Return where bookmarks lie, whether there are any or not."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("fractals", False)) / "bookmarks"

@@ -34,7 +34,7 @@ SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds of a step, after which work ends if other clients wait
 PENALTY = 20.0  # seconds for which a client whose work so ended comes last
-STEP_SECONDS = 0.25  # of a step, where it has more tiles than threads
+STEP_SECONDS = 0.25  # aimed at for a step of more tiles than threads
 MAX_LIMIT = 10**8  # iterations of a sample while others are connected: some seconds
 MAX_STEPS = 2**31  # iterations of a tile while others are connected: some seconds
 STARVING = "others wait, and this view takes long: lower max_iterations, or choose another place"
@@ -259,7 +259,7 @@ class Engine:
                         found, key=lambda w: (w.priority, self._led or not w.leads, w.served)
                     )
                 pause = min((w.not_before - now for w in able), default=None)
-                del able  # what is replaced meanwhile is not held here
+                del able  # work that is replaced during the wait must not live on
                 self._changed.wait(pause)
 
     def _step(self, work: DrawingTask) -> None:

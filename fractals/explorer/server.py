@@ -254,8 +254,8 @@ def start(scene: Scene, options: ExploreOptions) -> Running:
     import platformdirs
 
     from fractals.explorer.application import Explorer
+    from fractals.explorer.bookmarks import bookmarks_folder
     from fractals.explorer.gate import state_folder
-    from fractals.explorer.navigation import bookmarks_folder as bookmarks_folder
 
     cache = Path(platformdirs.user_cache_dir("fractals", False)) / "thumbnails"
     data = bookmarks_folder() if options.keeps else None

@@ -49,7 +49,7 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
     return {}
 
 
-EVERY = 0.2  # seconds between two messages of progress, and two looks at what was used
+EVERY = 0.2  # seconds between messages of progress, and between looks at the memory used
 VIEWS = 6  # that a search for interesting ones returns at most
 NICE = 10  # drawing the view comes first
 LIBRARIES = 2**30  # bytes, of Numba and LLVM

@@ -317,8 +317,8 @@ class Layout:
     # is 1 the next level begins.
     rim_level: float
     reach: float  # octaves from the rim of a frame to the pixel nearest to the fixed point
-    # Above 0: samples are kept, and texels of level k are made of those of level k - finer, or of
-    # level 0. 0: texels are kept.
+    # Above 0: the strip keeps samples, and texels of level k are means of samples of level
+    # k - finer, or of level 0. 0: the strip keeps texels.
     finer: int = 0
     # Rows of level 0 beyond a frame's own that its texels are made of, where samples are kept
     blurred: int = 0

@@ -528,7 +528,7 @@ class Encoders:
         self._tell = tell
         self._size, self._video, self._work = size, video, work
         self._fps = Fraction(fps).limit_denominator(1001)
-        # Encoders besides the one that gets frames.
+        # Encoders that end their segments, besides the one that gets frames.
         self._most = max(1, (threads or core_count()) // 2)
         self._seconds = ending
         self._threads = ThreadPoolExecutor(self._most)
@@ -542,7 +542,7 @@ class Encoders:
             if kind is None:
                 self._wait(0)
         finally:
-            # They have all frames of their segments: what they soon finish is kept.
+            # These encoders have all frames of their segments; those that end soon are kept.
             wait([future for _, future in self._ending], self._seconds)
             for encoder, future in self._ending:
                 if not future.done():

@@ -255,7 +255,7 @@ class ColoredGather(FrameMaker):
             return
         rows = layout.rows >> finest
         down, across = self.shutter.ways(range(band * rows, (band + 1) * rows), finest)
-        # Whole blocks, as of the next band.
+        # Rounded up to whole blocks, which the next band has.
         more = math.ceil((math.ceil(float(down.max())) + 1) / BLOCK) * BLOCK
         drawing = self.bands.open(band, more)
         part = min(rows, self.strip.part_rows)

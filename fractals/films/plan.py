@@ -95,7 +95,8 @@ def _pieces(tracks: Tracks, part: FilmPart) -> Iterator[FilmPart]:
 
 
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
-# Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
+# Fewest frames of a strip's segment. A segment passes an octave at most, because memory grows with
+# the octaves that it passes.
 LEAST_SEGMENT = 20
 MOST_POINTS = 2 * 10**9  # of pictures that are made together: a minute or two of a thread
 LARGE = 250e6  # bytes of a strip, above which segments pass half an octave
@@ -108,12 +109,13 @@ STARTED = 0.5  # seconds before the first frame and after the last one: probes, 
 SEGMENTED = 0.1  # seconds by which a segment that is encoded takes longer
 COLORED = 60e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
-SHARED_LOOKS = 9  # frames of a film from which pictures take what they share
+SHARED_LOOKS = 9  # frames of a film that are probed for what all of them share, such as haze
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 # Parts of a film that are forecast by themselves; each plan takes up to 50 ms. In a film of more
 # parts, the parts between two forecasts take the earlier forecast.
 FORECASTS = 40
-# Bits of a pixel fall with the pixels of a frame to this power; those of codecs are for this many.
+# A pixel takes fewer bits in larger frames, by the power SHRINKS of the pixels of a frame. The bits
+# of codecs were measured in frames of USUAL pixels.
 SHRINKS, USUAL = 0.22, 1920 * 1080
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 PICTURES = "each is a picture of its own"  # the reason of families without single pixels
@@ -273,8 +275,7 @@ def segment_of(part: FilmPart, octaves: float) -> int:
 def segments_of(chosen: PartPlan, numbers: range) -> list[range]:
     """Return the segments of a part, in the order in which they are made.
 
-    A zoom inwards is made from its end: what is deep is seen again, smaller, in no later frame,
-    while what is wide is seen in all earlier ones.
+    A zoom inwards is made from its end, so that each row of the strip is needed once.
     """
     own = chosen.part.frames
     found = []

@@ -76,11 +76,12 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         add up to the time that passed from the begin of the call to its end: what threads do at the
         same time shares that time.
     device : str
-        The kind of device that drew: "cpu", "cuda", "simulator" or "python".
+        The kind of device that drew: "cpu", "cuda", "opencl", "simulator" or "python".
     precision : str
-        The number type of the iteration, "float64" or "float32".
+        The number type of the iteration: "float64", "float32" or "double-double".
     method : str
-        "direct" or "perturbation".
+        "direct" or "perturbation"; of other families "trajectories", "chaos game", "orbits" or
+        "rays".
     loop : str
         How samples were iterated: "packs" or "packets" of samples in SIMD registers, "kernel" on a
         GPU, "python", or "plain", one sample after the other, with the reason.

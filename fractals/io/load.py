@@ -12,122 +12,22 @@ from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.files import (
     PATH_SHOWN,
     check_output,
-    read_bytes,
-    text_of,
     written,
 )
 from fractals.io.palettes import find_palette
 from fractals.io.tables import gallery_table, is_json, read_table, split_source
 from fractals.scene.credits import claims_another
-from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, validate
-from fractals.scene.numbers import plain_minus
 from fractals.scene.paint import MAX_NESTING, nested_deeper
 from fractals.scene.space import SOURCES
-
-# Reads the files that a film names: tracks from CSV become points; sound keeps its path.
-
-
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
-MAX_BYTES = 16 * 2**20
-MAX_COLUMNS = 20
-
-
-def embed(film: Mapping[str, Any], place: Place) -> dict[str, Any]:
-    """Return a film's table with tracks as points, and with the path of its sound.
-
-    `SceneError`: a file is missing, lies elsewhere, or holds no points.
-    """
-    embedded = dict(film)
-    tracks = flattened(film.get("tracks"))
-    if isinstance(tracks, Mapping):
-        embedded["tracks"] = {
-            name: read_points(_found(points, place))
-            if isinstance(points, str) and points.lower().endswith(TABLE_SUFFIXES)
-            else _with_palettes(points, place)
-            if PALETTES.fullmatch(name)
-            else points
-            for name, points in tracks.items()
-        }
-    sound = film.get("sound")
-    if isinstance(sound, Mapping) and isinstance(sound.get("file"), str):
-        embedded["sound"] = {**sound, "file": str(_found(sound["file"], place))}
-    return embedded
-
-
-def _found(name: str, place: Place) -> Path:
-    try:
-        return place.find(name, "sound=")
-    except InputError as error:
-        raise SceneError(str(error)) from None
-
-
-def _with_palettes(points: Any, place: Place) -> Any:
-    """Return the points of a track of palettes, with the palettes of files as values."""
-
-    def found(value: Any) -> Any:
-        if not isinstance(value, str) or value in ("auto", *catalog.names("palette")):
-            return value
-        return find_palette(value, place)[0] or value
-
-    if not isinstance(points, list | tuple):
-        return points
-    return [
-        [point[0], found(point[1]), *point[2:]]
-        if isinstance(point, list | tuple) and len(point) > 1
-        else point
-        for point in points
-    ]
-
-
-def read_points(path: Path) -> list[list[Any]]:
-    """Return the rows of a CSV file: seconds, then one value or several.
-
-    Columns are parted by commas, semicolons, tabs or blanks. A first row without numbers, empty
-    rows and rows that begin with # are passed over.
-
-    `SceneError`: the file is missing, too large, or a row is no point; the message has its line.
-    """
-    import csv
-
-    name = shown(path)
-    try:
-        text = text_of(read_bytes(path, MAX_BYTES))
-    except UnicodeDecodeError:
-        raise SceneError(f"{name}: neither UTF-8 nor UTF-16 text") from None
-    points: list[list[Any]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        mark = next((mark for mark in ",;\t" if mark in line), None)
-        try:
-            cells = next(csv.reader([line], delimiter=mark)) if mark else line.split()
-            cells = [plain_minus(cell.strip()) for cell in cells]
-            values = [float(cell) for cell in cells]
-        except (ValueError, csv.Error):  # a cell may be too long for csv
-            if not points and number == 1:
-                continue
-            raise SceneError(f"{name}: line {number}: '{shown(line, 40)}' is no point") from None
-        if not 2 <= len(values) <= MAX_COLUMNS:
-            raise SceneError(f"{name}: line {number}: a point is seconds and a value")
-        if len(points) == MAX_POINTS:
-            raise SceneError(f"{name}: more than {MAX_POINTS} points")
-        points.append([values[0], cells[1] if len(cells) == 2 else cells[1:]])
-    if not points:
-        raise SceneError(f"{name}: no points: a row is seconds and a value")
-    return points
-
-
-# Replaces names of palette, picture and track files in a scene's table by their contents.
-
 
 PICTURE_SUFFIXES = {
     ".png": "PNG",
     ".jpg": "JPEG",
     ".jpeg": "JPEG",
     ".webp": "WEBP",
-}  # of trap pictures
+}  # of trap pictures and masks
 
 
 def embed_files(
@@ -139,7 +39,9 @@ def embed_files(
     messages about pictures. `SceneError`: a file can't be read, or is invalid.
     """
     if isinstance(table.get("film"), Mapping):
-        table = {**table, "film": embed(table["film"], place)}
+        from fractals.io.film_files import embed_film
+
+        table = {**table, "film": embed_film(table["film"], place)}
     color = table.get("color")
     if not isinstance(color, Mapping) or nested_deeper(color, MAX_NESTING + 1):  # an error later
         return table
@@ -337,7 +239,7 @@ def load_scene(
         merged = merge(merged, embed_files(nest(key, own), HERE, lost))
     scene = _validated(merged, None if "author" in keys else signed, sources)
     if "supersampling" in keys and "quality" not in keys and scene.in_samples() is not scene:
-        # The word is that of a source; `replace` has the same rule
+        # A source's quality in words would set the samples; the keyword wins, as in `replace`.
         return scene.replace(supersampling=scene.image.supersampling)
     return scene
 

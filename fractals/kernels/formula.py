@@ -34,7 +34,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, count
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from fractals.kernels.primitives import number
 
@@ -43,13 +43,6 @@ MAX_MEMORY = 18  # numbers that an orbit carries besides z
 Step = Callable[..., Any]
 PerturbedStep = Callable[..., tuple[Any, Any]]
 Start = Callable[..., tuple[Any, Any, Any, Any]]
-
-
-class Home(Protocol):
-    """Where a formula is looked at first: a center and a full width, as decimal text."""
-
-    center: tuple[str, str]
-    width: str
 
 
 class OrbitPoint(NamedTuple):

@@ -51,7 +51,7 @@ def _find_orbit(plan: Plan, options: RenderOptions, *given: Any, **more: Any) ->
     from fractals.deep import orbit_cache
 
     find: FindOrbit = orbit_cache.find if options.cache else orbit_cache.compute_orbit
-    if plan.keeps == "store" and options.cache:  # it gets the same orbit, however long one is kept
+    if plan.keeps == "store" and options.cache:  # its tiles need one orbit, whatever is cached
         find = orbit_cache.find_same
     progress, tiles = options.on_progress, len(plan.tiles)
     watch = (lambda _steps: progress(0, tiles)) if progress else None
@@ -147,9 +147,9 @@ class Drawing:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Return the type of the numbers of tiles: uint8 or uint16, or float32 of light that glows.
+        """Return the type of a tile's numbers: uint8 or uint16 of pixels, or float32 of light.
 
-        Such light becomes pixels once that of the whole picture is there (`draw_all`).
+        Where light glows, `draw_all` makes pixels from the light of the whole picture.
         """
         return np.dtype(np.float32) if self.glows else self.plan.scene.image.dtype
 
@@ -209,7 +209,7 @@ def _plan_for(
 
 
 def draw_one_sample(drawing: Drawing) -> None:
-    """Begin to draw a pixel after one step."""
+    """Draw one pixel of one step, because a program is compiled when it is first called."""
     tile = Tile(0, 0, 1, 1)
     raw = drawing.source.iterate(tile, 1)
     if drawing.painter:
@@ -249,7 +249,7 @@ def open_drawing(
 
 
 def begin(drawing: Drawing, options: RenderOptions, first: Callable[[Drawing], Any]) -> None:
-    """Have ``first(drawing)`` call the programs, which compiles them; tell what was noted then."""
+    """Compile the programs by ``first(drawing)``, and pass on what the cache of programs noted."""
     with compilation_explained(drawing.plan):
         first(drawing)
     drawing.stages.lap(drawing.source.stage)
@@ -466,11 +466,11 @@ def empty_planes(drawing: Drawing) -> dict[str, NDArray[Any]]:
     return {name: np.empty((height * n, width * n), t) for name, t in drawing.planes.items()}
 
 
-# The one driver of tiles. What becomes of them is the affair of a sink.
+# `run` drives all tiles of all pictures of escape time; a `Sink` says what becomes of a tile.
 #
-# Where all work of a tile can be compiled, compiled code takes the tiles from a queue. That is
-# direct iteration on the CPU, or reading from arrays, and coloring by a single layer. Otherwise
-# Python goes from tile to tile: the numbers and the colors are the same.
+# Compiled code takes tiles from a queue where it can do all work of a tile: iterate directly on the
+# CPU, or read arrays, and color by a single layer. Elsewhere Python goes from tile to tile. Both
+# ways give the same numbers and colors.
 
 
 Loop = Callable[[Queue], Mapping[str, float]]  # returns what each stage took, in any unit

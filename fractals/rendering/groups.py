@@ -45,7 +45,7 @@ class Groups:
             self._weighted(layer.mask, layer.opacity) if layer.group else 0
             for layer in self.layers.drawn
         ]
-        # Of each group what blends it over what is below, and the number of its opacities
+        # For each group: the program that blends it over the rest, and the number of its opacities
         self._merges: dict[ResolvedGroup, tuple[Run, int]] = {}
         for group in self.layers.groups:
             body = blend.make_nested_body if group.outer else blend.make_group_body

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class TileGrid:
     """The grid of a plan's samples on a device: columns and rows, or explicit positions.
 
-    From a step of 2 on, the grid has only the sample in the middle of each step x step samples;
-    tiles then count these.
+    With a step of 2 or more, the grid has only the sample in the middle of each step x step
+    samples, and positions of tiles count these samples.
     """
 
     def __init__(self, backend: Backend, plan: Plan, step: int = 1) -> None:
@@ -281,7 +281,8 @@ LONG = 2**22
 class Direct(GridMethod):
     """Iterates each sample by itself."""
 
-    bodies: Any = escape  # the module of the programs' bodies
+    bodies: Any = escape  # the module that makes the bodies of programs
+    part: int  # steps of one launch; 0: a launch takes all steps
 
     def __init__(self, backend: Backend, plan: Plan, known: "ResumeData | None" = None) -> None:
         super().__init__(backend, plan)
@@ -316,9 +317,10 @@ class Direct(GridMethod):
         return probe.count_offset(limit)
 
     def _look_where_slow(self) -> None:
-        """Set the same where a probe would take minutes: from one on the CPU, unless it is short.
+        """Set limit and offset on a device on which a probe would take minutes.
 
-        The counts of the CPU are the same.
+        The view is probed on the CPU, whose counts are the same. Plain Python probes a wide view
+        itself, because a short probe takes less time than compiling a program.
         """
         plan = self.plan
         if self.backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
@@ -327,7 +329,7 @@ class Direct(GridMethod):
                 self.max_iterations, self.probing = found, probe.seconds
                 return
         cpu = open_one_core(self.plan.number)
-        # With the program that pictures of the CPU have
+        # The probe has the block length of pictures on the CPU, so both need one program.
         steps = LIMITS["cpu"].steps_per_check
         other = type(self)(cpu, replace(self.plan, steps_per_check=steps))
         self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
@@ -337,7 +339,7 @@ class Direct(GridMethod):
     def _compile(self, limit: int = 0) -> None:
         """Compile the program, and bring its inputs to the device.
 
-        `limit`: to which samples are iterated, where that is more than the picture's.
+        `limit`: the steps of a probe that goes beyond the picture's limit.
         """
         backend, plan = self.backend, self.plan
         options = EscapeOptions(

@@ -254,8 +254,8 @@ class InLaunches(Begun):
 class Perturbation(GridMethod):
     """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
 
-    `find_orbit` takes what those in `fractals.deep.orbit_cache` take; `known` has the limit, the
-    count offset and the orbits where they are found already.
+    `find_orbit` has the parameters of `fractals.deep.orbit_cache.find`. `known`: the limit, the
+    count offset and the orbits, if another process has found them.
     """
 
     def __init__(
@@ -310,7 +310,7 @@ class Perturbation(GridMethod):
             self.probe_tables = PerturbTables(*map(self.prober.to_device, tables.arrays))
 
     def _compile(self, near_radius: bool) -> tuple[Run, Run, tuple[Any, ...]]:
-        """Return the programs for samples and for a probe, and what the former take as a point.
+        """Return the programs for samples and for a probe, and more arguments of the former.
 
         `near_radius`: whether samples read the distances of points from the escape radius.
         """

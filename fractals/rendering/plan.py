@@ -40,7 +40,7 @@ from fractals.scene.numbers import log2, missing_decimals, power_of_two, scienti
 from fractals.scene.picture import View
 
 BYTES_A_TILE = 200  # of a Tile object
-# Of a sample: of colors and opacity, and while weights are computed
+# Bytes a sample: of a group's colors and opacity, and of a mask while its weights are computed.
 BYTES_A_GROUP, BYTES_A_MASK = 16, 100
 BYTES_OF_GLOW = 48  # of a pixel, while the light of a whole picture glows
 BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
@@ -73,7 +73,7 @@ class Plan:
     layers : Layers
         The scene's layers, resolved once.
     device : str
-        The kind of device: "cpu", "cuda", "simulator" or "python".
+        The kind of device: "cpu", "cuda", "opencl", "simulator" or "python".
     threads : int
         CPU threads, or cores of the device, that share the tiles.
     method : str
@@ -96,6 +96,12 @@ class Plan:
         Steps between two checks for escape.
     check_every_step : bool
         Whether each step is checked, because an escaped orbit may come back.
+    size : tuple of int
+        Width and height of the picture in pixels.
+    supersampling : int
+        Samples a pixel, along each side.
+    interior_shortcuts : bool
+        Whether orbits that surely stay inside end early.
     center : tuple of Fraction
     width, pixel : Fraction
         Exact, in plane units.
@@ -411,12 +417,11 @@ def make_plan(
     scene = scene.unframed().in_samples()
     formula, layers = scene.make_formula(), make_layers(scene)
     width, center = place_of(scene, formula)
-    columns = scene.image.size[0] * scene.image.supersampling
     finest = geometry.finest(scene.view, width, scene.image.size)
-    spacing = log2(finest / columns)
+    spacing = log2(finest / (scene.image.size[0] * scene.image.supersampling))
 
     def bits_of(octaves: int) -> tuple[int, float, OrbitBits]:
-        """Return digits, the bits of places, and those of all numbers, of a view so much wider."""
+        """Return digits, and the bits of places and orbits, of a view 2**octaves times as wide."""
         wider = power_of_two(log2(width) + octaves) if octaves else width
         farther = spacing + octaves
         digits, first = depth_of(scene, formula, wider, center, farther)
@@ -435,7 +440,7 @@ def make_plan(
     exponent, bits = 0, 0
     if deep:
         layers.check_deep()
-        exponent, bits = _orbit_numbers(scene, formula, center, width, finest, sample_bits)
+        exponent, bits = _orbit_numbers(scene, formula, center, width, finest, spacing, sample_bits)
         why = _why_deep(number, first, exponent)
         if depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
             limit = max(10_000, 4 * forecast.reference_length(scene, digits))
@@ -443,9 +448,8 @@ def make_plan(
     interior_shortcuts = interior_shortcuts and formula.memoryless and not layers.statistics.inside
     single = min(limit, MAX_SINGLE) if deep else limit
     tiles = make_tiles(scene, device, single, threads, deep)
-    band = (
-        scene.image.size[1] if keeps in ("pixels", "raw") else band_rows(scene, tiles[0], threads)
-    )
+    in_bands = keeps not in ("pixels", "raw")
+    band = band_rows(scene, tiles[0], threads) if in_bands else scene.image.size[1]
     return Plan(
         scene=scene,
         formula=formula,
@@ -482,11 +486,13 @@ def _orbit_numbers(
     center: tuple[Fraction, Fraction],
     width: Fraction,
     finest: Fraction,
+    spacing: float,
     sample_bits: float,
 ) -> tuple[int, int]:
-    """Return exponent and bits of a deep view, as of `Plan`."""
-    image = scene.image
-    spacing = log2(finest / (image.size[0] * image.supersampling))
+    """Return exponent and bits of a deep view, as of `Plan`.
+
+    `spacing`: log2 of the distance of its closest samples.
+    """
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
     power = formula.degree if scene.julia else 1
@@ -524,7 +530,7 @@ def _can_return(scene: Scene, formula: Formula) -> bool:
 
 
 def missing_digits(planned: Plan) -> int:
-    """Return how many decimals the center lacks: below them samples are still told apart."""
+    """Return how many decimals the center lacks to be as exact as the distance of samples."""
     center = planned.scene.view.center
     if center is None:
         return 0

@@ -187,7 +187,7 @@ def _follow(
             saved = z
 
 
-@functools.lru_cache(maxsize=32)  # up to 100 ms, and the same for each new coloring of a view
+@functools.lru_cache(maxsize=32)  # 100 ms or less; other colorings of a view ask again
 def _parameter_bits(
     formula: Formula, center: tuple[Fraction, Fraction], width: Fraction, log2_spacing: float
 ) -> OrbitBits:

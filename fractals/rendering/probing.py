@@ -37,11 +37,11 @@ PROBE_SIZE = (32, 18)
 LIMIT_SIZE = (48, 27)
 # Share of a deep view's samples: the limit is high enough if fewer escape by one 4 times as high.
 CHANGED = 1 / 256
-# Share of the samples of other views. On the border about as many samples escape in 2n to 4n steps
-# as later, or fewer. So a limit of 4 times what this share exceeds leaves a quarter of it inside.
+# Share of a shallow view's samples. The limit is 4 times the count that this share exceeds. Near
+# the border, the share of samples that exceed a count falls about as 1 / count, so a quarter of
+# this share is still drawn as inside.
 LATE = 1 / 200
-# Share of the samples. If at most this share escapes beyond the limit that the zoom suggests, the
-# plan keeps that limit.
+# The limit that the zoom suggests is kept if at most this share of the samples escapes later.
 KEPT = 1 / 500
 # Shares of the sorted smooth counts whose means stand for the lowest and for the median. Means of
 # many samples change smoothly along a zoom; the least count jumps.
@@ -246,10 +246,10 @@ class ViewProbe:
         return coordinates(self._sized(scale, size))
 
     def shallow_limit(self, prepare: Callable[[int], None] | None = None) -> int:
-        """Return a limit of iterations beyond which few more samples escape, of a view not deep.
+        """Return the limit of iterations of a shallow view: few more samples escape beyond it.
 
-        It is raised from that by the zoom; ``prepare(limit)`` is called before each higher one is
-        probed.
+        The first limit tried is that which the zoom suggests; each next one is 4 times as high, and
+        ``prepare(limit)`` is called before it is probed.
         """
         limit = self.plan.least_limit
         while (found := self.limit_under(limit)) is None:
@@ -269,9 +269,9 @@ class ViewProbe:
     def settled_limit(
         self, limit: int, prepare: Callable[[int], None] | None = None, patience: int = 0
     ) -> int:
-        """Return what `shallow_limit` does, for a deep view; it is raised from `limit`.
+        """Return the limit of iterations of a deep view, as `shallow_limit` does from `limit` on.
 
-        While no sample escapes, it is raised to `patience` at least.
+        While no sample escapes, limits up to `patience` are tried.
         """
         before = None  # samples that had not escaped at the limit before
         while True:

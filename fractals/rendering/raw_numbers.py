@@ -53,7 +53,7 @@ class EscapeData(EscapePlanes):
     statistics : dict of str to ndarray, shape (height, width)
         Orbit statistics of the colorings, by names such as "stripes,density=5.sum".
     device : str
-        The kind of device that computed: "cpu", "cuda", "simulator" or "python".
+        The kind of device that computed: "cpu", "cuda", "opencl", "simulator" or "python".
     method : str
         "direct" or "perturbation".
     count_offset : float

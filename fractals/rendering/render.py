@@ -108,10 +108,11 @@ def render(*sources: Source, **keywords: Unpack[PictureKeywords]) -> Image:
 def or_on_the_cpu(
     draw: Callable[P, T], options: RenderOptions, path: str | Path | BinaryIO = ""
 ) -> Callable[P, T]:
-    """Return a function that draws, once more if "auto" has chosen a GPU that is lost then.
+    """Return `draw`, which with the device "auto" draws again on the CPU if the GPU is lost.
 
-    The second time it finds the GPU lost, draws on the CPU, and tells the user why. `path`: where
-    the picture is written; an open file may have a part of it, so that is drawn into once.
+    The second call of `draw` finds the GPU marked as lost, chooses the CPU and tells the user why.
+    `path` is where the picture is written. An open file may already hold a part of the picture, so
+    nothing is drawn into it again.
     """
     if options.device != "auto" or not isinstance(path, str | Path):
         return draw
@@ -191,10 +192,10 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData 
 
 
 def measure(scene: Scene, options: RenderOptions, planned: Plan) -> "Measured | None":
-    """Return the forecast of a planned picture, by the programs and the orbit that draw it.
+    """Return the forecast of a planned picture, measured with the programs and the orbit it needs.
 
-    None: its reference orbit takes longer than a forecast may. That of a GPU takes no more than the
-    limit of iterations, which the CPU finds before a GPU has started.
+    None: the reference orbit takes longer than a forecast may. For a picture on a GPU only the
+    limit of iterations is measured, on the CPU, which finds it before a GPU has started.
     """
     from fractals.rendering.measured import MAX_REFERENCE, look
 
@@ -358,7 +359,7 @@ def draw_scene_to(
 ) -> Rendered:
     """Draw a scene of any family into a file, as `render_to` does."""
     family, cluster, overwrite = family_of(scene), file_options.cluster, file_options.overwrite
-    seen = options.preview is not False or file_options.keep  # while it is drawn
+    seen = options.preview is not False or file_options.keep  # while the picture is drawn
     if seen or cluster is not None:
         _check_beside(path, scene, options, file_options)
     if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fractals.errors import DeviceMemoryError
 from fractals.rendering.tiles import Tile
-from fractals.scene.geometry import _power, matrix, turn_of
+from fractals.scene.geometry import matrix, power_parts, turn_of
 from fractals.scene.numbers import log2
 from fractals.threads import add
 
@@ -64,9 +64,9 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64]:
     """Return `count` positions about `middle`, ``2 * half`` apart, each rounded once.
 
-    The first 84 bits of both numbers are three floats each, whose products with integers are exact.
-    Sums are taken with their errors (Knuth, 1969). Where a position would be rounded in two ways
-    if the sum were a little more or less, integers are divided, which takes 50 times as long.
+    Each number is split into three floats of 28 bits, whose products with integers are exact, and
+    the sums are added with their rounding errors (Knuth, 1969). If the neglected bits could change
+    how a position is rounded, integers are divided instead, which takes 50 times as long.
     """
     factors = np.arange(1.0 - count, count, 2)
     first, second, third = (factors * part for part in _parts(half))
@@ -181,7 +181,7 @@ class Samples:
         shrinking = turn_of(plan.size) * plan.size[1] / down
         exponent = math.floor(log2(plan.width))
         mantissa = float(plan.width / Fraction(2) ** exponent)
-        radii = [_power(-(j + 0.5) * shrinking) for j in range(down)]
+        radii = [power_parts(-(j + 0.5) * shrinking) for j in range(down)]
         exponents = [e + exponent - 1 for _, e in radii]
         if not self.scaled:
             exponents = [e - plan.exponent for e in exponents]

@@ -67,9 +67,9 @@ class LayerPrograms:
 class Painter:
     """Draws tiles of raw numbers by one layer: ready when it is made, and changed by no tile.
 
-    Where the scene is developed, tiles are; where light glows, tiles are light in float32. Those
-    of a relief are the light that its ground reflects. `encode` is the table from linear light to
-    channels; by default it gives sRGB.
+    If the scene is developed, a tile is developed by itself, unless light glows: then a tile is
+    light in float32. A tile of a relief is the light that its ground reflects. `encode` is the
+    table from linear light to channels; by default it gives sRGB.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ from fractals.scatter.plan import (
 from fractals.scatter.play import Counter, Player, Spectrum
 from fractals.scatter.rounds import bins_of, in_few_pixels, small_plan
 from fractals.scatter.show import Show
-from fractals.scatter.store import facts_of
+from fractals.scatter.store import keys_of_hits
 from fractals.scene.model import Scene
 
 STEP_SECONDS = 0.1  # of a block of chunks
@@ -118,11 +118,11 @@ class ScatterRefinement:
 
     def _take_from(self, before: "ScatterRefinement", player: Player) -> None:
         """Take the sums of another view of the same points."""
-        mine = facts_of(player.plan.scene)
+        mine = keys_of_hits(player.plan.scene)
         for counted in (before._own, before._other):
             if counted is None or counted.hits.margin != player.plan.margin:
                 continue
-            same = facts_of(counted.hits.scene) == mine or not player.plan.colored
+            same = keys_of_hits(counted.hits.scene) == mine or not player.plan.colored
             if same and counted.hits.chunks <= player.plan.chunks and not self._own:
                 hits = replace(counted.hits, scene=player.plan.scene)
                 player.spectrum = counted.player.spectrum  # what goes on counts by it
@@ -230,7 +230,7 @@ def _same_points(before: ScatterRefinement | None, plan: ScatterPlan, backend: B
     old = before._player if before else None
     if old is None or old.backend is not backend:
         return False
-    mine, theirs = facts_of(plan.scene), facts_of(old.plan.scene)
+    mine, theirs = keys_of_hits(plan.scene), keys_of_hits(old.plan.scene)
     return not {key for key in mine if mine[key] != theirs[key]} - COLORS
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import OptionError, counted
+from fractals.io.stores.store import check_program
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.stores.sums import (
     ANOTHER,
     Numbers,
     SumKind,
     SumStore,
-    check_program,
     check_same,
     check_sums,
 )
@@ -76,7 +76,7 @@ class HitAdder:
         rows = self.plan.rows
         band = {} if rows is None else {"rows": (rows.start, rows.stop)}
         own = {"sums": SUMS} if self.plan.orbits else {}
-        return {**facts_of(self.plan.scene), "margin": self.plan.margin, **band, **own}
+        return {**keys_of_hits(self.plan.scene), "margin": self.plan.margin, **band, **own}
 
     def short_sum(self) -> int:
         """Return the CRC-32 of the sums of some short trajectories."""
@@ -127,10 +127,10 @@ def resume(
     """
     hits: Hits = store.load()
     check_hits(hits, adder.plan, f"'{store.name}' is there, of another scene", ANOTHER)
-    check_program(store)
+    check_program(store.program, store.name)
     check_sums(store, _sums_version(adder.plan))
     scene, asked = store.scene, adder.plan
-    player = adder.player  # which has looked how many are enough, if both are the same scene
+    player = adder.player  # knows how many orbits are enough, if both are the same scene
     if scene.unframed() != asked.scene:
         begun = replace(asked, scene=scene.unframed(), enough=0)
         player = enough(Player(begun, player.backend))
@@ -172,7 +172,7 @@ KIND = SumKind(
 
 def check_hits(hits: Hits, plan: ScatterPlan, what: str, how: str) -> None:
     """Raise an `OptionError` where hits are not those of a plan."""
-    check_same(facts_of(hits.scene), facts_of(plan.scene), what, how)
+    check_same(keys_of_hits(hits.scene), keys_of_hits(plan.scene), what, how)
     if plan.needed_margin > hits.margin:
         raise OptionError(
             f"{what}: it keeps {counted(hits.margin, 'bucket')} beyond the edge, and "
@@ -180,7 +180,7 @@ def check_hits(hits: Hits, plan: ScatterPlan, what: str, how: str) -> None:
         )
 
 
-def facts_of(scene: Scene) -> dict[str, Any]:
+def keys_of_hits(scene: Scene) -> dict[str, Any]:
     """Return what the hits of a scene depend on, by key."""
     scene = scene.unframed()
     formula, own, view, color = scene.make_any_formula(), scene.scatter, scene.view, scene.color

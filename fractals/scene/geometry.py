@@ -243,7 +243,7 @@ def make_layers(scene: Scene) -> Layers:
     inside = any(layer.side != "escaped" and layer.coloring.statistic for layer in drawn)
     statistics = Statistics.of(tuple(layer.coloring for layer in drawn), inside)
     bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
-    note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
+    note = f"the formula '{formula.name}' has no degree: bands of equal counts stay visible"
     return Layers(tuple(drawn), statistics, note if bands else "", heights)
 
 
@@ -331,7 +331,7 @@ def finest(view: View, width: Fraction, size: tuple[int, int]) -> Fraction:
     least = width / Fraction(max(view.stretch, 1 / view.stretch))
     if view.projection == "plane":
         return least
-    mantissa, exponent = _power(-turn_of(size) * size[1])
+    mantissa, exponent = power_parts(-turn_of(size) * size[1])
     return least * Fraction(math.pi * mantissa) * Fraction(2) ** exponent
 
 
@@ -340,7 +340,7 @@ def turn_of(size: tuple[int, int]) -> float:
     return 2 * math.pi / size[0] / math.log(2)
 
 
-def _power(logarithm: float) -> tuple[float, int]:
+def power_parts(logarithm: float) -> tuple[float, int]:
     """Return 2**logarithm as a mantissa from 1 to 2, and an exponent."""
     exponent = math.floor(logarithm)
     return 2.0 ** (logarithm - exponent), exponent

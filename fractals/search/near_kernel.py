@@ -43,11 +43,8 @@ def make_body(target: Any, formula: Formula) -> Any:
     ops = Ops(target, formula, True)
     normal, _, plus, size, less, _ = ops.arithmetic
     point, moved, along = ops.reference, ops.moved, ops.along
+    load, _ = ops.readers
     holomorphic = formula.holomorphic
-
-    @jit
-    def load(state, j, column):
-        return state[j, column], state[j, column + 1], int64(state[j, column + 2])
 
     @jit
     def store(state, j, column, z):

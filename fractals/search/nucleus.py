@@ -74,9 +74,9 @@ ESCAPE_RADIUS = 1000.0
 class NearOrbits:
     """The orbits of the points of a view, for a map f(z) + c with `perturbed`.
 
-    `center` is that of the view and the reference's c, `radius` that of a circle around the view in
-    plane units. An orbit has at most `max_period` steps. `progress` is called with what is done,
-    the steps taken and all steps.
+    `center`: of the view, and c of the reference orbit. `radius`: of a circle around the view, in
+    plane units. An orbit has at most `max_period` steps. `progress` is called with the name of the
+    work, the steps taken and all steps.
     """
 
     def __init__(

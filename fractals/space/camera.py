@@ -112,7 +112,7 @@ def sharp_at(scene: Scene, column: float, row: float) -> float | None:
     return None if seen is None else float(f"{seen * float(sight @ ahead):.5g}")
 
 
-def facts_of(scene: Scene) -> dict[str, Any]:
+def controls_of(scene: Scene) -> dict[str, Any]:
     """Return what controls of a solid show: its place, sun, automatic palette and options."""
     solid = solid_of(scene)
     position, target = place_of(scene.camera, solid)

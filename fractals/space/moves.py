@@ -55,7 +55,7 @@ class CameraMoves(Moves):
     def controls(self, scene: Scene) -> dict[str, Any]:
         """Return the camera, and what the controls of a solid show."""
         camera = scene.camera.model_dump(mode="json", exclude_none=True)
-        return {"camera": camera, "space": cameras.facts_of(scene)}
+        return {"camera": camera, "space": cameras.controls_of(scene)}
 
     def suggested(self, scene: Scene, options: SuggestOptions) -> list[Suggestion]:
         """Return cameras that see more."""

@@ -58,10 +58,10 @@ def colored(name: str, light: NDArray[Any]) -> Planes:
 
 
 def parts_of(tracing: Tracing, shares: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
-    """Return the light of sun, sky and emission, which add up to that of the picture.
+    """Return the light of sun, sky and emission, which add up to the light of the picture.
 
-    Besides, the sun's light on what is seen first (direct), and that which a shadow keeps from it;
-    and the light of the haze before what is seen first, which is sky.
+    Further parts: the sun's light on the surface that the camera sees (direct), the sun's light
+    that shadows keep from this surface, and the light of the haze before it, a part of the sky's.
     `shares`: of the sources, and the passes, shape (rows, columns, SHARES + PASSES), or of no
     number: none were kept.
     """

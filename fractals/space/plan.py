@@ -485,7 +485,7 @@ def _check_keys(scene: Scene, solid: Solid) -> None:
 
 
 def _precision(plan: SolidPlan) -> str:
-    """Return the number type: float32 where it resolves a pixel of what is nearest.
+    """Return the number type: float32 if it resolves a pixel of the nearest surface.
 
     `OptionError`: float64 does not, either; or the scene asks for double-double numbers.
     """

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import OptionError, counted
+from fractals.io.stores.store import check_program
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.stores.compute_store import Computed
 from fractals.rendering.stores.sums import (
@@ -22,7 +23,6 @@ from fractals.rendering.stores.sums import (
     Play,
     SumKind,
     SumStore,
-    check_program,
     check_same,
     check_sums,
     compute_sums_to,
@@ -229,7 +229,7 @@ def _resume(store: SumStore, adder: LightAdder) -> tuple[LightAdder, LightSums]:
         f"'{store.name}' is there, of another scene",
         ANOTHER,
     )
-    check_program(store)
+    check_program(store.program, store.name)
     check_sums(store, SUMS)
     light: LightSums = store.load()
     done = light.chunks == store.shape[0]

@@ -128,7 +128,7 @@ def fill_numpy(
     max_iterations: int,
     radius2: float,
 ) -> None:
-    """Count as `naive_jit` does, in whole arrays: a step for all that have not escaped yet."""
+    """Count as `fractals.backends.cpu.naive` does, a step of all samples under way at a time."""
     here = (xs + 1j * ys[:, None]).ravel()
     z = here if julia else np.zeros_like(here)
     c = np.full_like(here, point) if julia else here
@@ -246,7 +246,7 @@ def load_workload(name: str) -> Workload:
 class DeviceTimes:
     """What a device took for a workload."""
 
-    device: str  # "cpu", "cuda", "cuda:1", "simulator" or "python"
+    device: str  # "cpu", "cuda", "cuda:1", "opencl", "simulator" or "python"
     name: str
     # Tiles under way at once; on a GPU 2, one of which is copied while the other is computed
     threads: int

@@ -256,8 +256,8 @@ def length(line: Line) -> float:
     return float(np.hypot(*np.diff(line, axis=0).T).sum())
 
 
-def simplified(line: Line, tolerance: float = TOLERANCE) -> Line:
-    """Return a line through some of its points, never farther than the tolerance from the others.
+def simplified(line: Line) -> Line:
+    """Return a line through some of its points, never farther than TOLERANCE from the others.
 
     By Ramer (1972) and Douglas and Peucker (1973): the point farthest from a chord divides it.
 
@@ -278,7 +278,7 @@ def simplified(line: Line, tolerance: float = TOLERANCE) -> Line:
             inner = inner - along[:, None] * chord
         away = np.hypot(*inner.T)
         far = int(away.argmax())
-        if away[far] > tolerance:
+        if away[far] > TOLERANCE:
             keep[first + 1 + far] = True
             parts += [(first, first + 1 + far), (first + 1 + far, last)]
     return line[keep]

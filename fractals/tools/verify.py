@@ -15,6 +15,7 @@ from typing import Any
 import gmpy2
 import numpy as np
 
+from fractals.deep.reference import mpfr_of
 from fractals.errors import OptionError, SceneError, warn
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
@@ -278,16 +279,12 @@ def _position(
         )
     if view.projection == "exponential":
         turn = 2 * gmpy2.const_pi() / across
-        angle = turn * _real(Fraction(across - 1) / 2 - column)
-        radius = _real(plan.width / 2) * gmpy2.exp(-turn * _real(row + Fraction(1, 2)))
+        angle = turn * mpfr_of(Fraction(across - 1) / 2 - column)
+        radius = mpfr_of(plan.width / 2) * gmpy2.exp(-turn * mpfr_of(row + Fraction(1, 2)))
         right, up = radius * gmpy2.cos(angle), radius * gmpy2.sin(angle)
     else:
-        right = _real((2 * column + 1 - across) * plan.pixel / n / 2)
-        up = _real(-(2 * row + 1 - down) * plan.pixel / n / 2)
-    a, b, c, d = map(_real, matrix(view))
-    x, y = map(_real, plan.center)
+        right = mpfr_of((2 * column + 1 - across) * plan.pixel / n / 2)
+        up = mpfr_of(-(2 * row + 1 - down) * plan.pixel / n / 2)
+    a, b, c, d = map(mpfr_of, matrix(view))
+    x, y = map(mpfr_of, plan.center)
     return x + a * right + b * up, y + c * right + d * up
-
-
-def _real(value: Fraction) -> Any:
-    return gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator))

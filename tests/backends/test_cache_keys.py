@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.compiled_code import programs_in
 
 import fractals
 from fractals import catalog
@@ -537,10 +538,6 @@ def edit(home, name, before, after):
     assert before in text
     # The length changes, too: Python knows its bytecode by the second and the length.
     file.write_text(text.replace(before, after, 1), "utf-8")
-
-
-def programs_in(cache):
-    return sorted(file for file in cache.rglob("*.code") if "modules-" not in file.parent.name)
 
 
 def test_an_edit_compiles_what_it_changes(tmp_path):

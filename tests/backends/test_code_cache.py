@@ -26,6 +26,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.registry import CPUDispatcher, cpu_target
+from support.compiled_code import programs_in
 
 import fractals
 from fractals import catalog
@@ -106,11 +107,6 @@ def test_code_is_found_again_when_modules_come_from_bytecode(tmp_path):
     assert list(home.rglob("code_cache*.pyc"))
     draw(tmp_path / "cache", "colors", cwd=home, **environment)
     assert programs_in(tmp_path) == before
-
-
-def programs_in(folder):
-    """Return the files of compiled code, without those of what was noted about modules."""
-    return sorted(file for file in folder.rglob("*.code") if "modules-" not in file.parent.name)
 
 
 def store_of(*identity):

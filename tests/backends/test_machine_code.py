@@ -334,14 +334,6 @@ def test_a_warm_start_is_a_short_walk_to_the_first_tile(tmp_path):
 # --- While a program is compiled
 
 
-@pytest.fixture
-def interruptible():
-    """Python's own handler, whatever the tests were begun with."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_is_heard_while_a_program_is_compiled(interruptible):
     heard, steps = threading.Event(), []

@@ -26,7 +26,7 @@ def test_help_ends_with_three_examples(find, verb):
     assert all(line.strip().startswith("fractals find ") for line in examples)
 
 
-def test_period(find):
+def test_a_period_is_printed_alone(find):
     assert find("period", *MINIBROT) == (0, b"3\n", "")
     assert json.loads(find("period", "minibrot", "--json")[1]) == {"period": 77}
 
@@ -59,7 +59,7 @@ def test_nucleus_in_files(find):
     assert load_scene("mini.toml").view.rotation == 0
 
 
-def test_json(find):
+def test_what_is_found_is_told_as_json(find):
     facts = json.loads(find("nucleus", *MINIBROT, "--json")[1])
     assert (facts["period"], facts["cardioid"], facts["angle"]) == (3, True, 0)
     assert facts["center"] == facts["scene"]["view"]["center"]

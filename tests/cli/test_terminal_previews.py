@@ -23,7 +23,6 @@ from fractals.cli import preview as terminals
 from fractals.cli.messages import Printed, ProgressLine, Verbosity, tell
 from fractals.cli.preview import NOTHING, UNANSWERED, Can, Terminal, asked, fitted
 from fractals.io.image import Image
-from fractals.rendering import preview
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 DA1, KITTY, ITERM, CELL = (
@@ -331,12 +330,6 @@ def test_sixels_without_the_extra_are_one_line(pty, monkeypatch, capsys):
 # --- The command line on a terminal
 
 SOLID = ("--formula", "mandelbulb", "--size", "24x17", "--bounces", "0", "--samples", "40", "--cpu")
-
-
-@pytest.fixture
-def eager(monkeypatch):
-    for name, value in (("FIRST", 0.0), ("SHARE", 1e9), ("GROWTH", 1.0)):
-        monkeypatch.setattr(preview, name, value)
 
 
 def rendered(pty, monkeypatch, name, *words, streams=("stdin", "stdout", "stderr")):

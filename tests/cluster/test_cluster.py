@@ -77,7 +77,7 @@ def compute(path, drawn, cluster, **more):
     return fractals.compute_to(path, drawn, device="cpu", cluster=cluster, on_message=str, **more)
 
 
-def test_undisturbed(tmp_path, client, drawn, whole):
+def test_workers_write_the_store_of_one_machine(tmp_path, client, drawn, whole):
     seen = []
     done = compute(tmp_path / "a.fz", drawn, client, progress=lambda *given: seen.append(given))
     assert contents(tmp_path / "a.fz") == contents(whole)

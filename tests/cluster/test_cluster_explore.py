@@ -5,7 +5,7 @@ import time
 import pytest
 
 pytest.importorskip("distributed", reason="the extra `cluster` is missing")
-from support.explorer import start
+from support.explorer import file_of, start
 
 import fractals
 from fractals.errors import FractalsError, OptionError
@@ -39,10 +39,6 @@ def sessions():
 def worked(client, before):
     """Return on how many workers there are jobs that were not there before."""
     return sum(jobs[-1:] != before[address][-1:] for address, jobs in client.run(sessions).items())
-
-
-def file_of(server, told):
-    return server.explorer.jobs.files[told["url"].split("/")[2]].path
 
 
 def talked(server, kind, **keys):

@@ -61,7 +61,7 @@ def with_progress(film, progress):
     return replace(film, options=film.options.replace(progress=progress))
 
 
-def test_undisturbed(tmp_path, client, dive, whole):
+def test_workers_make_the_film_of_one_machine(tmp_path, client, dive, whole):
     seen = []
     film = with_progress(dive, lambda *given: seen.append(given))
     saved = film.save(tmp_path / "a.mp4", cluster=client)

@@ -310,7 +310,7 @@ def test_angles(parts):
 
 
 @kinds
-def test_lines(power, julia, device):
+def test_field_lines_and_the_grid_are_the_oracles(power, julia, device):
     def line(points, c):
         return naive.field_line(points, RADIUS, power, 3, 0.4)
 

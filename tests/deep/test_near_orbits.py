@@ -3,7 +3,7 @@
 import gmpy2
 import pytest
 from gmpy2 import mpfr, mpq
-from support.scenes import FORMULAS, label, slow_but
+from support.scenes import FORMULAS, label, slow_but, view
 
 from fractals import Scene, find_nucleus
 from fractals.errors import FractalsError
@@ -11,10 +11,6 @@ from fractals.search import newton, nucleus
 from fractals.search.nucleus import NearOrbits
 
 FEW = ["mandelbrot", "burning_ship", "tricorn", {"name": "multibrot", "power": 3}]
-
-
-def view(x, y, width, **keys):
-    return Scene().replace(center=(x, y), width=width, size=(160, 90), **keys)
 
 
 @pytest.fixture
@@ -44,7 +40,7 @@ def test_nuclei_are_the_same(compiled, place):
 
 
 @pytest.mark.parametrize("formula", slow_but(FEW[:2], [f for f in FORMULAS if f in FEW]), ids=label)
-def test_formulas(compiled, formula):
+def test_compiled_orbits_find_the_nuclei_of_each_formula(compiled, formula):
     """With and without kinks, and a complex derivative."""
     found = 0
     for x, y in (

@@ -13,6 +13,8 @@ from support import browser as browsers  # noqa: E402
 from support import panels as page  # noqa: E402
 from support.explorer import start  # noqa: E402 - it imports these
 
+import fractals  # noqa: E402
+
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
@@ -36,6 +38,14 @@ def own_server(tmp_path):
     for made, thread in started:
         made.running.close()
         thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """Return the path of a web page of a picture, which draws other places."""
+    path = tmp_path_factory.mktemp("page") / "sea.html"
+    fractals.render_to(path, "seahorse", size=(96, 64), supersampling=1, device="cpu")
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from support import browser as browsers
 from support import other_browsers
+from support.browser import share_apart
 
 import fractals
 
@@ -20,8 +21,6 @@ SIZE = (480, 360)
 NAMES = ("firefox", "webkit")
 PLACE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
 SCENE = {**PLACE, "color": {"palette": "hokusai"}, "image": {"supersampling": 1}}
-SHOWN = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
-    done([...new Uint8Array(await blob.arrayBuffer())])))"""
 FEW = 0.03  # samples near the border whose counts a fused multiply-add changes
 
 
@@ -171,14 +170,6 @@ def test_a_guest_of_a_class_follows_until_the_picture_moves(page, own_server):
     assert not tab.problems
 
 
-@pytest.fixture(scope="module")
-def live(tmp_path_factory):
-    """Return the path of a page that draws."""
-    path = tmp_path_factory.mktemp("page") / "sea.html"
-    fractals.render_to(path, "seahorse", size=(96, 64), supersampling=1, device="cpu")
-    return path
-
-
 class Picture(browsers.Explored):
     """A page of a picture in a browser without Playwright."""
 
@@ -194,8 +185,7 @@ class Picture(browsers.Explored):
     def seen(self):
         """Return the picture that is shown, once it is drawn."""
         self.until("viewer.settled")
-        data = bytes(self.run(SHOWN))
-        return np.array(Image.open(io.BytesIO(data)).convert("RGB"))
+        return browsers.canvas_pixels(self.page)
 
     def limit(self):
         return self.run("viewer.job({ layer: viewer.layers[0], i: 0, j: 0, step: 1, n: 1 }).limit")
@@ -208,10 +198,6 @@ class Picture(browsers.Explored):
         place = {"center": tuple(map(repr, center)), "width": repr(pixel * size[0])}
         keys = {"size": size, "supersampling": 1, "max_iterations": self.limit()}
         return fractals.render("seahorse", **place, **keys, device="cpu").pixels
-
-
-def share_apart(one, other):
-    return (abs(one.astype(int) - other).max(2) > 8).mean()
 
 
 def test_a_page_draws_each_place_like_render(page, live):

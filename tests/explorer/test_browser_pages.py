@@ -1,6 +1,5 @@
 """Web pages of pictures, in a browser without a network or a server."""
 
-import io
 import time
 from dataclasses import replace
 from decimal import Decimal, localcontext
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from support import browser as browsers
+from support.browser import share_apart
 
 import fractals
 from fractals.rendering.drawing import draw_all, open_drawing, open_plan
@@ -21,8 +21,6 @@ pytestmark = [
 ]
 
 SIZE = (400, 300)
-SHOWN = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
-    done([...new Uint8Array(await blob.arrayBuffer())])))"""
 NO_WORKERS = "globalThis.Worker = class { constructor() { throw new Error('no workers'); } }"
 COUNT_STOPS = """() => {
     const { again } = viewer;
@@ -58,14 +56,6 @@ def visit(browser):
     assert not problems
 
 
-@pytest.fixture(scope="module")
-def live(tmp_path_factory):
-    """Return the path of a page that draws."""
-    path = tmp_path_factory.mktemp("page") / "sea.html"
-    fractals.render_to(path, "seahorse", size=(96, 64), supersampling=1, device="cpu")
-    return path
-
-
 def until(page, condition, most=20):
     """Wait for a condition; a page whose policy allows no `eval` can't wait for itself."""
     begun = time.monotonic()
@@ -76,7 +66,7 @@ def until(page, condition, most=20):
 
 def seen(page, most=20):
     until(page, "viewer.settled", most)
-    return np.array(Image.open(io.BytesIO(bytes(page.evaluate(SHOWN)))).convert("RGB"))
+    return browsers.canvas_pixels(page)
 
 
 def expected(page, **keys):
@@ -85,10 +75,6 @@ def expected(page, **keys):
     place = {"center": tuple(map(repr, center)), "width": repr(pixel * SIZE[0])}
     scene = fractals.load_scene("seahorse", supersampling=1, size=SIZE, **place, **keys)
     return fractals.render(scene, device="cpu").pixels
-
-
-def share_apart(one, other):
-    return (abs(one.astype(int) - other).max(2) > 8).mean()
 
 
 def test_a_page_draws_each_place_like_render(visit, live):

@@ -8,7 +8,7 @@ import time
 import wave
 
 import pytest
-from support.explorer import PATIENCE, SIZE, Client
+from support.explorer import PATIENCE, SIZE, Client, file_of
 from support.scenes import slow_but
 
 import fractals
@@ -37,10 +37,6 @@ needs_ffmpeg = pytest.mark.skipif(bool(missing), reason=missing or "-")
 async def shown(client, scene, frame=1):
     await client.say("open", frame=frame, scene=scene)
     return await client.until("placed", frame=frame)
-
-
-def file_of(server, told):
-    return server.explorer.jobs.files[told["url"].split("/")[2]].path
 
 
 def links(*scenes):

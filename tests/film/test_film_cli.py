@@ -49,7 +49,7 @@ def test_a_scene_with_a_film(film, ffmpeg):
     assert sorted(os.listdir("pngs")) == ["00003.png", "00004.png"]
 
 
-def test_the_plan(film):
+def test_a_dry_run_prints_the_plan(film):
     Path("dive.toml").write_text(FILM)
     code, out, _ = film("dive.toml", "--dry-run")
     text = out.decode()

@@ -165,7 +165,7 @@ def test_short_sound_ends_in_silence(tmp_path, sound, decode):
 
 
 @pytest.mark.parametrize(("suffix", "fps"), [(".webp", 24), (".gif", 24)])
-def test_loops(tmp_path, cycle, still_frames, suffix, fps):
+def test_a_loop_has_all_frames_and_their_length(tmp_path, cycle, still_frames, suffix, fps):
     path = tmp_path / f"loop{suffix}"
     assert cycle.save(path).frames == 24
     with PIL.Image.open(path) as picture:
@@ -187,7 +187,7 @@ def test_times_of_loops():
     assert set(durations(".gif", 50, 9)) == {20}
 
 
-def test_sequences(tmp_path, cycle, still_frames):
+def test_a_sequence_is_pictures_and_is_resumed(tmp_path, cycle, still_frames):
     cycle.save(tmp_path / "frame%03d.png", frames=(3, 5), bits=16)
     names = sorted(entry.name for entry in tmp_path.iterdir())
     assert names == ["frame003.png", "frame004.png"]

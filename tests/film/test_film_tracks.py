@@ -15,7 +15,7 @@ from fractals.color.palette import oklab_from_linear, srgb_from_linear
 from fractals.explorer.work import reversed_tracks
 from fractals.films.frames import DevelopedFrames
 from fractals.films.tracks import Curve, Tracks, replaced
-from fractals.io import load
+from fractals.io import film_files
 
 OFTEN = ("hokusai", "hokusai", "ember")
 number = st.floats(-1e6, 1e6).map(lambda v: round(v, 3))
@@ -244,7 +244,7 @@ def test_invalid_csv_files(tmp_path, csv, words):
     [("MAX_BYTES", 10, "larger than 10 bytes"), ("MAX_POINTS", 2, "more than 2 points")],
 )
 def test_a_long_csv_file_is_refused(tmp_path, monkeypatch, bound, most, words):
-    monkeypatch.setattr(load, bound, most)
+    monkeypatch.setattr(film_files, bound, most)
     with pytest.raises(SceneError, match=words):
         load_scene(write(tmp_path, "0,1\n2,3\n4,5\n"))
 

@@ -177,7 +177,7 @@ def test_the_deepest_expressions_are_compiled():
     [("z^3 + c*z", 3), ("(z^5 + 1)/(z^2 + c)", 3), ("sin(z)", 0), ("z + c", 0), ("conj(z)^2", 2),
      ("(abs(re(z)) + i*im(z))^4", 4), ("z^2*sin(c)", 2), ("((z^64)^64)^64", 0)],
 )  # fmt: skip
-def test_degree(text, degree):
+def test_the_degree_of_an_expression_is_found(text, degree):
     assert syntax.degree_of(parse(text)) == degree
 
 

@@ -281,7 +281,7 @@ def test_smooth_is_speed_where_orbits_converge():
 def test_smooth_without_a_degree_is_told():
     told = []
     fractals.render(scene("sine", coloring="smooth"), device="python", on_message=told.append)
-    assert told == ["the formula 'sine' has no degree: counts are drawn, not smooth ones"]
+    assert told == ["the formula 'sine' has no degree: bands of equal counts stay visible"]
 
 
 def test_hybrid_of_one_formula_twice_is_every_second_step():

@@ -45,11 +45,8 @@ def put(folder, name, text):
     (folder / name).write_text(text)
 
 
-def test_of(scene):
+def parameter_of(scene):
     return scene.make_formula().parameters["test"]
-
-
-test_of.__test__ = False
 
 
 @pytest.mark.parametrize("inside", ["par", "par/../formula", "Formulas", "par/formulas"])
@@ -61,14 +58,14 @@ def test_a_formula_is_found_around_its_parameters(library, inside):
         "../formula, ../formulas, formulas/: formulas='FOLDER' names another folder"
     )
     put(library / inside, "MANY.FRM", NINE)
-    assert test_of(load_scene("par/many.par")) == "norm(z) < 9.0"
+    assert parameter_of(load_scene("par/many.par")) == "norm(z) < 9.0"
     assert formats.entries("par/many.par") == [("a", "type formula")]
     put(library / inside, "Many.UFM", UFM)
     assert load_scene("par/many.upr").make_formula().parameters["power"] == 3
 
 
 @pytest.mark.parametrize("inside", ["par", "map", "MAPS", "par/maps"])
-def test_so_is_a_map(library, inside):
+def test_a_map_is_found_around_its_parameters(library, inside):
     put(library / "par", "many.frm", NINE)
     lost = []
     load_scene("par/many.par", lost=lost)
@@ -87,9 +84,9 @@ def test_the_nearest_file_that_has_the_formula_is_read(library):
     with pytest.raises(SceneError, match=r"'own' is neither in this file nor in 'Many\.frm'"):
         load_scene("par/many.par")
     put(library / "formulas", "many.frm", NINE)
-    assert test_of(load_scene("par/many.par")) == "norm(z) < 9.0"
+    assert parameter_of(load_scene("par/many.par")) == "norm(z) < 9.0"
     put(library / "formula", "many.frm", FOUR)
-    assert test_of(load_scene("par/many.par")) == "norm(z) < 4.0"
+    assert parameter_of(load_scene("par/many.par")) == "norm(z) < 4.0"
 
 
 def test_folders_of_the_user_come_last(library):
@@ -98,13 +95,13 @@ def test_folders_of_the_user_come_last(library):
     for given in ("elsewhere", Path("elsewhere"), ["par", "elsewhere"]):
         lost = []
         scene = load_scene("par/many.par", lost=lost, formulas=given)
-        assert (test_of(scene), lost) == ("norm(z) < 9.0", [])
+        assert (parameter_of(scene), lost) == ("norm(z) < 9.0", [])
     drawn = fractals.render(
         "par/many.par", formulas=("elsewhere",), size=(4, 3), palette="gray", device="python"
     )
     assert drawn.scene.formula == scene.formula
     put(library / "formula", "many.frm", FOUR)
-    assert test_of(load_scene("par/many.par", formulas="elsewhere")) == "norm(z) < 4.0"
+    assert parameter_of(load_scene("par/many.par", formulas="elsewhere")) == "norm(z) < 4.0"
     for given, words in (("nowhere", "formulas='nowhere': no such folder"), (7, "give a folder")):
         with pytest.raises(OptionError, match=words):
             load_scene("par/many.par", formulas=given)

@@ -149,7 +149,7 @@ def test_formulas_with_numbers_of_their_own(kind, power):
         assert abs(complex(found.real, way * found.imag) - wanted) < 1e-12
 
 
-def test_they_are_55():
+def test_kalles_fraktaler_has_55_formulas_that_are_drawn():
     assert len(NATIVE) == 55
     assert {key for key in NATIVE if key[0]} == {*deep_zooms.native(), deep_zooms.MANDELBAR}
 

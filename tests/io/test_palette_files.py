@@ -143,7 +143,7 @@ def test_ugr_samples_are_their_colors(data):
 
 
 @every_reader
-def test_samples(name, data):
+def test_palettes_of_other_programs_are_no_single_color(name, data):
     for path in samples(data, name):
         found = palette_in(name, path.read_bytes())
         assert np.ptp(found.lookup("#000000"), axis=0).max() > 0.05, path.name

@@ -74,12 +74,14 @@ def test_lengths_are_those_of_the_plane(raw):
     place = positions(raw)
     near = abs(place + 1) < 0.24  # of the disc of radius 1/4 about -1: Koebe's bounds
     exact = 0.25 - abs(place + 1)
+    assert near.any()
     assert (inner[near] >= exact[near] - 1e-9).all()
     assert (inner[near] <= 4 * exact[near] + 1e-9).all()
 
 
 def test_lengths_of_a_deep_view_are_those_of_the_plane(deep):
     rows = np.argwhere(~deep.inside)[::37]
+    assert len(rows) > 2
     offset = positions(deep)  # in widths of the view
     for row, column in rows:
         with mpmath.workdps(80):

@@ -11,8 +11,8 @@ from support.deadline import deadline
 import fractals
 from fractals.errors import FractalsError, SceneError
 from fractals.io.files import check_output
+from fractals.io.film_files import read_points
 from fractals.io.foreign import formats
-from fractals.io.load import read_points
 
 SHARED = Path(__file__).parents[3] / "shared/data/formats"
 ENCODINGS = {

@@ -276,7 +276,7 @@ def test_a_perturbation_moves_the_start():
         ("octo)(julia #t)(juliaseed 0.01 0.86", 0.01 + 0.86j, None),
     ],
 )
-def test_octo(commands, start, p):
+def test_octo_escapes_by_its_second_variable(commands, start, p):
     """Of the pair z, w it is w that escapes; ours begins at the w of the first step."""
 
     def counted(at, formula):

@@ -21,8 +21,6 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.rendering.probing import ViewProbe
 
-GIB = 2**30
-
 
 @pytest.mark.parametrize("keeps", ["pixels", "raw"])
 def test_a_picture_is_refused_above_nine_tenths_of_the_free_memory(monkeypatch, keeps):

@@ -165,7 +165,7 @@ def test_exposure_is_read_where_it_was():
         fractals.load_scene({"light": {"exposure": -1}})
 
 
-def test_curves():
+def test_curves_are_those_of_textbooks():
     """The curves are those of textbooks; clip is today's."""
     values = np.array([0, 0.001, 0.18, 0.5, 1, 3, 50])
     found = developed(gray(values), curve="clip")[0, :, 0]

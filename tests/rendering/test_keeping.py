@@ -27,6 +27,8 @@ from fractals.space.rounds import Rounds
 from fractals.space.trace import open_tracing
 from fractals.tools.pixels import read_pixels
 
+pytestmark = pytest.mark.usefixtures("interruptible")
+
 SOLID = {"formula": "mandelbulb", "size": (24, 17), "bounces": 0, "supersampling": 1}
 FLAME = {"formula": {"name": "clifford", "a": -1.5}, "size": (60, 40), "supersampling": 1}
 PICTURES = {
@@ -43,14 +45,6 @@ PICTURES = {
     "flame": {**FLAME, "steps": 40, "quality": 60.0},
     "buddhabrot": {"formula": "buddhabrot", "size": (40, 30), "quality": 60.0, "supersampling": 1},
 }
-
-
-@pytest.fixture(autouse=True)
-def _interrupts():
-    """Have Ctrl-C raise KeyboardInterrupt: a shell's work in the background ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -27,13 +27,6 @@ PICTURES = {  # of each family, whose work takes several steps
 }
 
 
-@pytest.fixture
-def eager(monkeypatch):
-    """Show a preview wherever one is offered."""
-    for name, value in (("FIRST", 0.0), ("SHARE", 1e9), ("GROWTH", 1.0)):
-        monkeypatch.setattr(preview, name, value)
-
-
 class Clock:
     """A clock that shows what a test says."""
 

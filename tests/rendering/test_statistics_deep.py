@@ -126,7 +126,7 @@ def test_every_device_has_the_same_statistics(name, compiled):
         assert found.statistics[own].tobytes() == plane.tobytes(), own
 
 
-def test_stores(tmp_path):
+def test_a_store_keeps_the_statistics_of_a_deep_view(tmp_path):
     drawn = scene(layers=LAYERS, center=["-2", "0"], width="1e-40", **KEYS)
     told = []
     fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu", cache=False, on_message=told.append)

@@ -52,7 +52,7 @@ def test_a_layer_that_is_not_seen_changes_nothing():
 
 
 @pytest.mark.parametrize("mask", ["escaped", "inside", "all"])
-def test_masks(device, mask):
+def test_a_layer_is_drawn_on_the_side_of_its_mask(device, mask):
     coloring = "count" if mask == "escaped" else "orbit_trap"  # which has values inside, too
     layer = {"coloring": coloring, "mask": mask, "palette": ["#ff0000"]}
     drawn = layered(layer, **FLAT, palette=["#0000ff"], inside="#00ff00", supersampling=1)

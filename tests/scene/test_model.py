@@ -100,7 +100,7 @@ def test_the_later_source_wins(first, second):
             assert getattr(both.color, key) == getattr(load_scene(first).color, key)
 
 
-def test_files(tmp_path):
+def test_a_scene_comes_back_from_each_type_of_file(tmp_path):
     drawn = Scene().replace(
         title='Ein "Bild"\n\t\\ ∞',
         size=(8, 5),
@@ -321,7 +321,7 @@ def test_missing_files(tmp_path):
         load_scene("no_such_picture")
 
 
-def test_replace():
+def test_replace_returns_a_changed_copy():
     drawn = Scene()
     other = drawn.replace(
         size=(64, 48), palette=["#000", "#fff"], title="T", rotation=5, max_iterations=7

@@ -7,13 +7,10 @@ import pytest
 from mpmath import mp, mpc, mpf
 from oracle import naive
 from support.deadline import deadline
+from support.scenes import view
 
 from fractals import Scene, find_misiurewicz, find_nucleus
 from fractals.errors import FractalsError, OptionError, SceneError
-
-
-def view(x, y, width, **keys):
-    return Scene().replace(center=(x, y), width=width, size=(160, 90), **keys)
 
 
 def check(found, power=2):
@@ -119,7 +116,7 @@ def test_the_scene_can_be_zoomed():
     assert again.center[0][:300] == found.center[0][:300]
 
 
-def test_errors():
+def test_views_without_misiurewicz_points_are_refused():
     with pytest.raises(SceneError, match="a Julia set has no Misiurewicz points"):
         find_misiurewicz(Scene().replace(julia=("-0.8", "0.156")))
     with pytest.raises(SceneError, match="complex derivative, and 'tricorn' has none"):

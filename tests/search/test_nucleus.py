@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from mpmath import mp, mpc, mpf
 from oracle import naive
-from support.scenes import FORMULAS, label, name_and_power, scene
+from support.scenes import FORMULAS, label, name_and_power, scene, view
 from support.truth import known_scene
 
 from fractals import Scene, catalog, find_nucleus, find_period
@@ -15,10 +15,6 @@ from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io.load import load_scene
 
 HOLOMORPHIC = {"mandelbrot", "multibrot"}
-
-
-def view(x, y, width, **keys):
-    return Scene().replace(center=(x, y), width=width, size=(160, 90), **keys)
 
 
 def digits_of(found):
@@ -241,7 +237,7 @@ def test_more_digits_than_floats_have():
     check_nucleus(there)
 
 
-def test_scenes():
+def test_the_scene_of_a_minibrot_changes_the_view_alone():
     start = load_scene("minibrot").replace(size=(800, 600), rotation=15)
     found = find_nucleus(start)
     shown = found.scene()

@@ -1,10 +1,12 @@
 """Chromium through Playwright, and pages of the explorer in it. Import it inside tests only."""
 
 import base64
+import io
 import shutil
 import time
 
 import numpy as np
+from PIL import Image
 
 import fractals
 
@@ -45,6 +47,8 @@ READ = """() => {
     }
     return [...explorer.size, btoa(text)];
 }"""
+CANVAS = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
+    done([...new Uint8Array(await blob.arrayBuffer())])))"""
 
 
 def missing():
@@ -54,6 +58,17 @@ def missing():
     except ImportError:
         return "Playwright is not installed"
     return "" if CHROMIUM else "Chromium is not installed"
+
+
+def canvas_pixels(page):
+    """Return the pixels that a web page of a picture shows."""
+    data = bytes(page.evaluate(CANVAS))
+    return np.array(Image.open(io.BytesIO(data)).convert("RGB"))
+
+
+def share_apart(one, other):
+    """Return the share of pixels of two pictures that differ visibly."""
+    return (abs(one.astype(int) - other).max(2) > 8).mean()
 
 
 def launched(playwright):

@@ -140,6 +140,11 @@ class Server:
             return pool.submit(asyncio.run, whole()).result()
 
 
+def file_of(server, told):
+    """Return the path of a file that a server has made, from the message that tells its address."""
+    return server.explorer.jobs.files[told["url"].split("/")[2]].path
+
+
 def start(tmp_path, **options):
     scene, options = fractals.load_scene("seahorse"), ExploreOptions(device=DEVICE, **options)
     running = Running.listen(Explorer(scene, options, tmp_path / "bookmarks"))

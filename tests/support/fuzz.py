@@ -21,7 +21,8 @@ from fractals.cli.values import parse_size
 from fractals.color import trap_image
 from fractals.errors import MAX_LINES, FractalsError
 from fractals.io import png
-from fractals.io.load import load_scene, read_points
+from fractals.io.film_files import read_points
+from fractals.io.load import load_scene
 from fractals.rendering.raw_numbers import EscapeData
 from fractals.tools.pixels import read_pixels
 

@@ -110,9 +110,9 @@ def ggr_exact(segments, at):
     return 255 * drawn
 
 
-def away_from(places, at=AT):
+def away_from(places):
     """Return which positions are farther than 1e-4 from the given jumps of a gradient."""
-    return np.abs(at[:, None] - np.array(places)[None]).min(axis=1) > 1e-4
+    return np.abs(AT[:, None] - np.array(places)[None]).min(axis=1) > 1e-4
 
 
 GGR = ggr_of(SEGMENTS)

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from fractals import catalog, load_scene
+from fractals import Scene, catalog, load_scene
 from fractals.formulas._table import MAKERS
 
 SIZE = (16, 9)
@@ -24,6 +24,11 @@ def scene(formula="mandelbrot", julia=False, **keys):
     if julia:
         changes["julia"] = JULIA if julia is True else julia
     return load_scene(**changes)
+
+
+def view(x, y, width, **keys):
+    """Return a scene of 160x90 pixels around a point."""
+    return Scene().replace(center=(x, y), width=width, size=(160, 90), **keys)
 
 
 def slow_but(often, values):

@@ -115,7 +115,7 @@ def test_no_view_is_the_mirror_image_of_another(keys):
             assert max(abs(x - u), abs(y + v)) > width / 4
 
 
-def test_errors():
+def test_views_that_cannot_be_searched_are_refused():
     with pytest.raises(OptionError, match="count 0"):
         find_interesting(scene(), count=0)
     with pytest.raises(OptionError, match="'plane'"):

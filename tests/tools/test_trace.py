@@ -75,7 +75,9 @@ def test_rays_land(angle, degree, julia, end, error):
 def test_points_of_a_ray_have_its_angle():
     """By mpmath: the orbit of a point on the ray of angle t has the angle t * 2**n far outside."""
     angle = Fraction(3, 11)
-    for point in trace.ray(angle, 2)[30:60:5]:
+    points = trace.ray(angle, 2)[30:60:5]
+    assert len(points) == 6
+    for point in points:
         with mpmath.workdps(30):
             c, n = mpmath.mpc(point), 0
             z = c
@@ -119,7 +121,7 @@ def test_a_pen_travels_less():
     )
 
 
-def test_the_file(tmp_path):
+def test_an_svg_has_the_size_of_its_paper_its_lines_and_its_scene(tmp_path):
     pytest.importorskip("contourpy")
     path = tmp_path / "a<b.svg"
     done = run(

@@ -99,9 +99,9 @@ cuda = body = None  # stand for the globals of each kernel
 
 def kernel(out, arguments):
     """Fill a thread's share of the elements of `out`."""
-    x, y = cuda.grid(2)
-    dx, dy = cuda.gridsize(2)
-    body(x, y, dx, dy, out, *arguments)
+    i, j = cuda.grid(2)
+    di, dj = cuda.gridsize(2)
+    body(i, j, di, dj, out, *arguments)
 
 
 def make_kernel(cuda, body):
@@ -165,7 +165,7 @@ class CardProgram:
         self.made = functools.partial(card_kernel, number, make_body, options)
         # What `fractals.backends.cuda.launch` has loaded, by GPU and layout; and its lock
         self.kernels, self.lock = {}, threading.RLock()
-        self._own = {}  # what is kept nowhere else, because the GPU may load it again
+        self._own = {}  # machine code that no cache keeps: a GPU may have to load it again
 
     def code(self, layout, capability, arguments):
         """Return the name of a kernel and its machine code.

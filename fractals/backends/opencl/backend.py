@@ -79,7 +79,7 @@ class OpenClSlot(StreamSlot):
         """Begin to copy a NumPy array, which may change afterwards, into a device array."""
         done = cl.command_execution_status.COMPLETE
         while self._copies and self._copies[0].command_execution_status <= done:
-            self._copies.popleft().wait()  # which raises what has failed
+            self._copies.popleft().wait()  # raises the error of a copy that failed
         own = np.array(array, into.dtype, order="C")
         self._copy(into, into.memory, own, dst_offset=into.first_byte)
 
@@ -97,7 +97,7 @@ class OpenClSlot(StreamSlot):
         """Wait until the queue has done what it was given."""
         self.queue.finish()
         while self._copies:
-            self._copies.popleft().wait()  # which raises what has failed
+            self._copies.popleft().wait()  # raises the error of what failed
 
     def wait_for(self, other: "OpenClSlot") -> None:
         """Have the queue wait for what another of its device was given until now."""

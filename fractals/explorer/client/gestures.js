@@ -353,7 +353,7 @@ function box(
 
 /** Zoom until a rectangle fills what no panel covers. @param {import("./explorer.js").Explorer} explorer
  * @param {number[]} rect in sixteenths of a pixel */
-export function zoomInto(explorer, [x0, y0, x1, y1]) {
+function zoomInto(explorer, [x0, y0, x1, y1]) {
   const [width, height] = explorer.size,
     at = [Math.round((x0 + x1) / 2), Math.round((y0 + y1) / 2)];
   const { middle, share } = explorer.seen;

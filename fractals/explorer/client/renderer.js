@@ -120,16 +120,7 @@ export class Renderer {
       )
         continue;
       const extent = picture.size.map((side) => Math.ceil(side / step));
-      const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
-      gl.texStorage2D(
-        gl.TEXTURE_2D,
-        1 + Math.floor(Math.log2(Math.max(...extent))),
-        gl.RGBA8,
-        extent[0],
-        extent[1],
-      );
-      gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer ?? null);
-      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+      const texture = this.#drawnTo(extent);
       gl.viewport(0, 0, extent[0], extent[1]);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
@@ -169,16 +160,7 @@ export class Renderer {
         canvas: { width, height },
       } = this,
       extent = [width, height].map((side) => Math.max(1, side >> 2));
-    const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
-    gl.texStorage2D(
-      gl.TEXTURE_2D,
-      1 + Math.floor(Math.log2(Math.max(...extent))),
-      gl.RGBA8,
-      extent[0],
-      extent[1],
-    );
-    gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer ?? null);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+    const texture = this.#drawnTo(extent);
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
     gl.blitFramebuffer(
       0,
@@ -418,6 +400,17 @@ export class Renderer {
     const texture = this.#texture(gl.TEXTURE_2D, gl.NEAREST);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, TABLE_WIDTH, rows, 0, gl.RGBA, gl.FLOAT, texels);
     this.tables = { of: colors, texture, first };
+  }
+
+  /** Return a texture of a size, with its mipmaps, that the next calls draw to. */
+  #drawnTo(/** @type {number[]} */ [width, height]) {
+    const { gl } = this,
+      texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR),
+      levels = 1 + Math.floor(Math.log2(Math.max(width, height)));
+    gl.texStorage2D(gl.TEXTURE_2D, levels, gl.RGBA8, width, height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer ?? null);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+    return texture;
   }
 
   #texture(/** @type {number} */ kind, /** @type {number} */ mag, min = mag) {

@@ -9,7 +9,7 @@ const MOST_EXPONENT = 1_000_000, // of a decimal number that the server takes
   MOST_SCALE = 20_000; // exponent of a zoom or a width
 
 /** Return a text with the signs that programs read: "− 3 × 10^5" -> "-3e5". */
-export const typeset = (/** @type {string} */ text) =>
+const typeset = (/** @type {string} */ text) =>
   text
     .trim()
     .replaceAll("−", "-")

@@ -77,7 +77,7 @@ ATTRACTED = "the test of having converged to 1, and that counts are reversed out
 ROOT = "1.0199502202048319698 0"
 OCTO = XaosFormula(
     "(z - c)^3 + p + c", begin="{start} + {c}", zero=True, swapped=True, early=-1
-)  # of w, the sum of c and the z before, which is what escapes
+)  # iterates w, the sum of c and the z before, because XaoS tests w for escape
 FORMULAS = {
     "mandel": _power(2, "-0.75 0 2.5 2.5"),
     "mandel3": _power(3),

@@ -497,13 +497,13 @@ def check_same(store: RawStore, scene: Scene) -> None:
         )
 
 
-def check_version(store: RawStore) -> None:
-    """Raise an `OptionError` where another version of the program created a store."""
-    if store.program != __version__:
+def check_program(program: str, name: str | Path) -> None:
+    """Raise an `OptionError` where another version of the program began the store of this name."""
+    if program != __version__:
         raise OptionError(
-            f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}: "
-            "the last digits of their numbers may differ. overwrite=True computes all tiles again; "
-            f"fractals {store.program} resumes them"
+            f"'{name}' was begun by fractals {program}, and this is {__version__}: "
+            "the last digits of their numbers may differ. overwrite=True computes all again; "
+            f"fractals {program} resumes it"
         )
 
 

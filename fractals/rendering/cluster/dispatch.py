@@ -24,8 +24,8 @@ AIM = 5.0  # seconds of a task, between 2 and 20: shorter ones cost the schedule
 MOST_PARTS = 64  # of a task
 LATE = 3.0  # times the expected seconds after which an idle worker computes a task again
 LEAST_LATE = 4.0  # seconds
-MOST_TRIES = 3  # times that a worker is asked to get ready, or may return what is no result
-MOST_FAILURES = 5  # workers that a part ended, or that did not return it whole
+MOST_TRIES = 3  # times that a worker may fail to get ready, or to return a result
+MOST_FAILURES = 5  # workers that end at a part, or return it damaged, before it is given up
 ALONE = 10.0  # seconds without a worker, after which a message says how to start one
 # Parts for each worker, from which on the first part of each worker is repeated by another one: a
 # machine that computes wrongly is found, and this costs little.
@@ -115,7 +115,6 @@ class Results:
 
     # By number of a part: the CRC-32s of its arrays, and the machine
     done: dict[int, tuple[list[int], str]] = field(default_factory=dict)
-    duplicates: int = 0  # parts that were computed twice, with equal results
 
     def is_new(self, receipt: Mapping[str, Any]) -> bool:
         """Note a receipt, and tell whether its part was not there.
@@ -129,7 +128,6 @@ class Results:
         before, other = self.done[number]
         if before != sums:
             raise difference(receipt["name"], other, machine)
-        self.duplicates += 1
         return False
 
 
@@ -171,8 +169,8 @@ class Dispatch:
         self._failed: dict[int, float] = {}  # when they failed last
         self._troubles: dict[str, int] = defaultdict(int)  # of workers that should get ready
         self._inbox = Inbox()
-        self._checks: deque[tuple[int, str]] = deque()  # parts to compute again, and by whom not
-        self._unchecked: dict[int, str] = {}  # the same, until they are there twice
+        self._checks: deque[tuple[int, str]] = deque()  # parts to compute again, and who must not
+        self._unchecked: dict[int, str] = {}  # such parts, until two results are there
         self._looked = self._seen = self._got = 0.0  # moments; the last: when a new part came
         self._told_alone = False
 

@@ -1,7 +1,8 @@
 """The families of images: what a formula is decides how it is planned, computed and colored.
 
-A family is a file of this folder, or an entry point of another package (`fractals.families`). The
-formula of a scene names its family. Everything that draws asks the family, and names none.
+A family is a file of this folder, of a wing that the catalog names, or an entry point of another
+package (`fractals.families`). The formula of a scene names its family. Code that draws asks the
+family, and names none.
 """
 
 import contextlib
@@ -82,9 +83,10 @@ class Refinement(Protocol):
         """Free what another refinement of the same image would take."""
 
 
-# Whose images are made by the keys of a table of a scene that the other families do not read
-SLOW_PAGE = 20  # seconds of the picture of a web page that only magnifies it
-LARGE_PAGE = 3_000_000  # bytes; before a larger web page is written, a line says its size
+# Seconds of a picture, beyond which a line says what takes less before a web page magnifies it.
+SLOW_PAGE = 20
+LARGE_PAGE = 3_000_000  # bytes of a web page, beyond which a line says its size
+# The tables of a scene that not all families read, and the families that read them, for messages.
 OWN_TABLES = {
     "scatter": "scatter images",
     "display": "scatter images",
@@ -105,9 +107,8 @@ class Family(ABC):
     has_inside = False  # whether a picture may show nothing but points inside a set
     suffixes: tuple[str, ...] = ()  # of files of raw numbers
     layered: tuple[str, ...] = ()  # suffixes of files of light and layers that `render_to` writes
-    # Tables of a scene for few families, as of `OWN_TABLES`, that images of this one are made by
-    tables: tuple[str, ...] = ()
-    # Of a scene, that change no raw numbers: another look of a picture may have them
+    tables: tuple[str, ...] = ()  # those of `OWN_TABLES` that this family reads
+    # The tables of a scene that change no raw numbers: `recolor` takes them from other scenes
     looks: tuple[str, ...] = ("color", "display", "develop")
     # Whether a pixel can be drawn without the others. Films then share what frames have in common.
     single_pixels = False
@@ -136,7 +137,7 @@ class Family(ABC):
     def plan_table(
         self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
     ) -> dict[str, Any]:
-        """Return the plan as plain values for people; `measures`: on some samples, if need be."""
+        """Return the plan as plain values; `measures`: whether seconds are measured on samples."""
         found: dict[str, Any] = self.plan(scene, options, keeps).to_table()
         return found
 
@@ -354,9 +355,9 @@ def moves_of(scene: Scene) -> "Moves":
 
 
 def unused(scene: Scene) -> str:
-    """Return a line about what a scene may mean otherwise, or an empty text.
+    """Return a line about keys that a scene's family does not read, or an empty text.
 
-    It names keys that the scene's family does not read, and tells what a text was taken for.
+    The line also says how a formula's text was understood, where it could mean another one.
     """
     given = OWN_TABLES.keys() & scene.model_fields_set
     lines = _unused_tables(scene) if given else "", family_of(scene).taken_for(scene)
@@ -384,7 +385,7 @@ def _unused_tables(scene: Scene) -> str:
 
 
 def _means_samples(scene: Scene, found: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether a quality was given that `samples` is, of light."""
+    """Tell whether a number was given as `quality` to a family whose word for it is `samples`."""
     return "quality" in found.get("scatter", ()) and "light" in family_of(scene).tables
 
 

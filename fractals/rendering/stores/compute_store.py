@@ -17,8 +17,8 @@ from fractals.io.stores.store import (
     PartWriter,
     RawStore,
     TileWriter,
+    check_program,
     check_same,
-    check_version,
     claimed,
     clear,
     create_store,
@@ -144,7 +144,7 @@ def compute_data_to(
             stages.lap("copy")
             return _computed(plan, stages, store, store.tiles)
         if store:
-            check_version(store)
+            check_program(store.program, store.path)
         else:
             clear(path)
         work = _tiles(plan, store.rows if store else tile_rows(scene), missing)
@@ -245,7 +245,7 @@ def _compute_part(
     known: ResumeData | None = None
     if store:
         check_same(store, scene)
-        check_version(store)
+        check_program(store.program, store.path)
         scene = store.scene
         known = load_known(parts_of(store))
     plan, backend = open_plan(scene, options, "store")

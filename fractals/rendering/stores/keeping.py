@@ -23,10 +23,10 @@ from fractals.scene.model import Scene
 SAMPLES = "samples"  # the name of what is kept, in a folder beside the picture
 FILE_TIME = "file_time"  # of the arrays: when the picture of these samples was written
 Arrays = Mapping[str, Any]
-# Return the picture, and what goes on with it; nothing, if the picture is complete. Takes what was
-# kept, or None.
+# Takes the arrays that were kept, or None. Returns the picture, and the arrays with which another
+# call goes on: none if the picture is complete.
 Draw = Callable[[Arrays | None], tuple[Any, Arrays]]
-# Return what writes a picture; it takes whether an existing file may be replaced.
+# Takes whether an existing file may be replaced. Returns the function that writes a picture.
 OpenFile = Callable[[bool], Callable[[Any], Rendered]]
 
 

@@ -249,16 +249,6 @@ class SumStore:
         return self._kind.total(self.scene, self.sums(), self.numbers)
 
 
-def check_program(store: SumStore) -> None:
-    """Raise an `OptionError` where another version of the program began a store."""
-    if store.program != __version__:
-        raise OptionError(
-            f"'{store.name}' was begun by fractals {store.program}, and this is {__version__}: "
-            "the last digits of its sums may differ. overwrite=True computes all again; "
-            f"fractals {store.program} goes on with it"
-        )
-
-
 def check_sums(store: SumStore, version: int) -> None:
     """Raise an `OptionError` where the sums of a store can't be added to those of a version."""
     if store.sums_version != version:

@@ -86,7 +86,7 @@ const nameOf = (control) =>
   ).trim();
 
 /** Return the meaning of the key of a scene that a label names. @param {SceneSchema} schema @param {string} panel @param {string} label */
-export function keyMeaning(schema, panel, label) {
+function keyMeaning(schema, panel, label) {
   const word = keyOf(label) ?? label.toLowerCase().replaceAll(" ", "_"),
     comes = label.startsWith(say("the_film_comes_to", { title: "" })),
     key = KEY_OF[word] ?? (comes ? "ease" : word);

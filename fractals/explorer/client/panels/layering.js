@@ -34,8 +34,7 @@ function around(layers, [k, ...rest], change) {
 export const withAt = (layers, path, thing) => around(layers, path, (own, k) => own.with(k, thing));
 
 /** Return the list with a thing put at a path. @param {Paint[]} layers @param {Path} path @param {Paint} thing */
-export const putAt = (layers, path, thing) =>
-  around(layers, path, (own, k) => own.toSpliced(k, 0, thing));
+const putAt = (layers, path, thing) => around(layers, path, (own, k) => own.toSpliced(k, 0, thing));
 
 /** Return the list without what lies at a path; a group whose last layer is taken ends.
  * @param {Paint[]} layers @param {Path} path @returns {Paint[]} */

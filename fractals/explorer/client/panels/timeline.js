@@ -16,7 +16,7 @@ const seconds = (/** @type {number} */ time) => `${Number(time.toFixed(2))} s`;
 
 /** Return the times after one was moved: between its neighbors, the last one as far as a film may last.
  * @param {number[]} times @param {number} index @param {number} wish */
-export function retimed(times, index, wish) {
+function retimed(times, index, wish) {
   const least = times[index - 1] + LEAST_GAP,
     most = (times[index + 1] ?? LONGEST + LEAST_GAP) - LEAST_GAP;
   return times.with(index, Math.round(100 * Math.max(least, Math.min(most, wish))) / 100);

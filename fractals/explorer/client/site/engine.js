@@ -4,7 +4,7 @@ import { Palettes } from "./palettes.js";
 import { BLOCK, blocks, cut, lay, thinned } from "./parts.js";
 import { mapBetween, Place, zoomText } from "./places.js";
 import { formulaOf, gridOf, homeOf, planOf } from "./plan.js";
-import { KEYWORD, pngOf } from "./png.js";
+import { FIT, HASTE, Pictures } from "./pictures.js";
 import { Pool } from "./pool.js";
 import { elsewhere, told } from "./said.js";
 import { linkOf, ofLink, tableOf, tomlOf, whole } from "./scene.js";
@@ -26,12 +26,10 @@ const REST = 250, // ms after the last input, before the exact pixels of a view 
   SLOW = 200, // ms of the first picture, from which on a view is slow: workers draw small parts of it
   SMALL = 64, // samples of a side that it draws at once of a slow view
   STATUS = 500, // ms between messages about work under way
-  FIT = [96, 54], // samples that a fit and a histogram are made of
   MOST_SIDE = 8192; // pixels of a side of a file
 const PIXELS = 2,
   TABLE = 4,
   PREVIEW = 5;
-const HASTE = { question: 0, julia: 1, view: 2, sheet: 3, file: 4 };
 /** Return what is said of a scene, without what it does not say. @param {Scene} scene */
 const saidOf = ({ title = "", author = "", rights = "", note = "" }) => ({
   title,
@@ -106,7 +104,8 @@ export class Engine {
     this.palettes = palettes;
     this.pool = pool;
     this.put = put;
-    this.bookmarks = new Bookmarks((scene) => this.#thumbnail(scene));
+    this.pictures = new Pictures({ facts, palettes, pool });
+    this.bookmarks = new Bookmarks((scene) => this.pictures.thumbnail(scene));
   }
 
   end() {
@@ -521,27 +520,10 @@ export class Engine {
     return made.signal;
   }
 
-  /** Draw a small picture of a scene. @param {SiteScene} scene @param {number[]} size @param {number} haste
-   * @param {AbortSignal} signal @returns {Promise<Uint8Array>} */
-  async #small(scene, size, haste, signal) {
-    const image = { ...scene.image, size, supersampling: 1 },
-      plan = planOf(this.facts, this.palettes, { ...scene, image }),
-      draw = (/** @type {Job} */ job) => this.pool.draw(job, haste, signal),
-      found = await settle(this.facts, plan, draw);
-    const { rgb } = await draw({
-      ...plan,
-      ...found,
-      ...gridOf(plan, size, 1),
-      n: 1,
-      want: "pixels",
-    });
-    return rgb;
-  }
-
   async #julia(/** @type {Sent.Julia} */ { seq, frame, at, size = 256 }) {
     const signal = this.#own("julia"),
       scene = whole(this.facts, this.#juliaOf(frame, at)),
-      rgb = await this.#small(scene, [size, size], HASTE.julia, signal);
+      rgb = await this.pictures.small(scene, [size, size], HASTE.julia, signal);
     this.put(packed(PREVIEW, { frame: seq, w: size, h: size }, rgb));
   }
 
@@ -580,8 +562,8 @@ export class Engine {
     for (const [index, keys] of scenes.entries()) {
       try {
         let scene = whole(this.facts, { ...base, ...keys });
-        if (fit) scene = await this.#fittedTo(scene, signal);
-        const rgb = await this.#small(scene, size, HASTE.sheet, signal);
+        if (fit) scene = await this.pictures.fittedTo(scene, signal);
+        const rgb = await this.pictures.small(scene, size, HASTE.sheet, signal);
         if (fit && rgb.every((value, k) => value === rgb[k % 3])) continue;
         this.#say({ t: "surprised", job, index, label: "", scene });
         this.put(packed(PREVIEW, { frame: job, layer: index, w: size[0], h: size[1] }, rgb));
@@ -593,19 +575,6 @@ export class Engine {
     this.#say({ t: "done", job });
   }
 
-  /** @param {SiteScene} scene @param {AbortSignal} signal @returns {Promise<SiteScene>} */
-  async #fittedTo(scene, signal) {
-    const image = { ...scene.image, size: FIT, supersampling: 1 },
-      plan = planOf(this.facts, this.palettes, { ...scene, image }),
-      draw = (/** @type {Job} */ job) => this.pool.draw(job, HASTE.sheet, signal),
-      found = await settle(this.facts, plan, draw),
-      [own] = plan.layers;
-    const job = { ...plan, ...found, layers: [own], n: 1, want: /** @type {const} */ ("values") },
-      { values } = await draw({ ...job, ...gridOf(plan, FIT, 1) });
-    const [density, offset] = fitted(curveOf(own, values), own.place.includes("cyclic"), false);
-    return { ...scene, color: { ...scene.color, density, offset } };
-  }
-
   // ------------------------------------------------------------------ files, links, bookmarks
 
   async #export(/** @type {Sent.Export} */ message) {
@@ -614,9 +583,8 @@ export class Engine {
     if (message.paper) throw new Error(elsewhere("posters"));
     if (format !== "png") throw new Error(elsewhere("other_files"));
     if (Math.max(...size) > MOST_SIDE) throw new Error(elsewhere("larger", { most: MOST_SIDE }));
-    const image = { ...scene.image, size, supersampling },
-      own = { ...scene, image },
-      plan = planOf(this.facts, this.palettes, own);
+    const own = { ...scene, image: { ...scene.image, size, supersampling } };
+    planOf(this.facts, this.palettes, own); // what can't be drawn is an error, also of a forecast
     if (forecast) {
       const { plan: shown, limit, offset } = this.#known(frame),
         begun = performance.now(),
@@ -635,26 +603,9 @@ export class Engine {
       return;
     }
     const begun = performance.now(),
-      signal = this.#own(job),
-      draw = (/** @type {Job} */ each) => this.pool.draw(each, HASTE.file, signal),
-      found = await settle(this.facts, plan, draw),
-      grid = gridOf(plan, size, supersampling),
-      rgb = new Uint8Array(3 * size[0] * size[1]),
-      all = blocks(size, [0, 0]);
-    let done = 0;
-    await Promise.all(
-      all.map(async (block) => {
-        const part = await draw({
-          ...plan,
-          ...found,
-          ...cut(grid, block, supersampling),
-          want: "pixels",
-        });
-        lay(rgb, size[0], block, part.rgb);
-        this.#say({ t: "progress", job, what: "drawing", done: ++done, of: all.length });
-      }),
-    );
-    const file = await pngOf(size, rgb, { [KEYWORD]: JSON.stringify(own) });
+      file = await this.pictures.file(own, this.#own(job), (done, of) =>
+        this.#say({ t: "progress", job, what: "drawing", done, of }),
+      );
     for (const old of this.#files.splice(0, Math.max(0, this.#files.length - 3)))
       URL.revokeObjectURL(old);
     const url = URL.createObjectURL(file);
@@ -685,15 +636,6 @@ export class Engine {
         ? this.#scene(of.frame, of.author)
         : null;
     this.#say({ t: "bookmarks", items: await this.bookmarks.changed(message, scene) });
-  }
-
-  /** Return a small picture as an address. @param {SiteScene} scene */
-  async #thumbnail(scene) {
-    const size = [256, Math.max(1, Math.round((256 * scene.image.size[1]) / scene.image.size[0]))],
-      rgb = await this.#small(scene, size, HASTE.question, new AbortController().signal),
-      bytes = new Uint8Array(await (await pngOf(size, rgb, {})).arrayBuffer());
-    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-    return `data:image/png;base64,${btoa(text)}`;
   }
 }
 
