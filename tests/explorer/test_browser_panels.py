@@ -221,13 +221,13 @@ OPENED = (
     {"color": {"coloring": "smooth", "layers": [{"coloring": "slopes", "opacity": 0.5}]}},
     {"julia": ["-0.8", "0.156"], "color": {"palette": "ember", "inside": "#123456"}},
 )
-# What the controls show, and what the scene says: two lists that must be equal.
+# What the controls show, and what the scene that is wished for says: two lists that must be equal.
 CONTROLS = """() => {
     const panel = document.querySelector(".panel-color");
     const field = (label) => panel.querySelector(`#field-${label.replaceAll(" ", "-")}`)?.value;
     const pressed = (part) =>
         panel.querySelector(`${part}[aria-pressed=true], ${part} [aria-pressed=true]`)?.textContent;
-    const { color } = explorer.scene, { catalog } = explorer, { layers = [] } = color;
+    const { color } = explorer.wished, { catalog } = explorer, { layers = [] } = color;
     const rows = [...panel.querySelectorAll(".layer")].reverse();
     const picked = rows.findIndex((row) => row.matches(".picked"));
     const paint = picked > 0 ? layers[picked - 1] : color;
@@ -320,7 +320,7 @@ def test_each_control_equals_the_scene(tab, seed):
         "pick": lambda: panel.evaluate(PICK, draw.randrange(12)),
         "open": lambda: tab.open(draw.choice(OPENED)),
         "other": lambda: tab.run(
-            "palette => explorer.paint({ ...explorer.scene.color, palette })",
+            "palette => explorer.paint({ ...explorer.wished.color, palette })",
             draw.choice(["jade", "iris", INLINE]),
         ),
     }

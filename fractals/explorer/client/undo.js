@@ -37,7 +37,9 @@ export class Undo {
     if (!last)
       return { frame: this.chain.newest, scene, origin: this.origin, entry, still: this.still };
     if (last.state) return last.state;
-    const state = { frame: 0, scene: null, origin: 0, color: scene?.color, entry };
+    const opened = this.queue.asked.findLast(({ open }) => open),
+      color = opened ? opened.color : scene?.color; // else those of the scene that comes
+    const state = { frame: 0, scene: null, origin: 0, color, entry };
     this.queue.note(state);
     return state;
   }
@@ -45,7 +47,8 @@ export class Undo {
   /** Fill in a state from what is placed now: the newest frame, moved. @param {import("./queue.js").After} after
    * @param {WholeScene|null} [opened] the scene, if it was just opened */
   fill({ state, move }, opened) {
-    const scene = opened ?? /** @type {WholeScene} */ ({ ...this.shown.scene, color: state.color });
+    const shown = /** @type {WholeScene} */ (opened ?? this.shown.scene),
+      scene = state.color ? { ...shown, color: state.color } : shown;
     const { newest } = this.chain,
       at = { frame: newest, scene, origin: this.origin, entry: this.shown.entry };
     Object.assign(state, at, move && { move });

@@ -1,4 +1,5 @@
 /** The poster desk: paper, margins, a line and a signature around the picture, what is cut away, a proof at print size, and the price. */
+import { inWords } from "../heard.js";
 import { html, useEffect, useSignal, useSignalEffect } from "../html.js";
 import { newCanvas } from "../picture.js";
 import {
@@ -30,7 +31,7 @@ import {
   Toggle,
 } from "../ui.js";
 import { number, ofServer, say, words } from "../words.js";
-import { inWords, numberField } from "../written.js";
+import { numberField } from "../written.js";
 import { drawFirst } from "./previews.js";
 import { Road } from "./road.js";
 

@@ -1,4 +1,5 @@
 /** Share and export: a link, texts, and a picture file of any size. */
+import { inWords } from "../heard.js";
 import { html, useSignalEffect } from "../html.js";
 import { transport } from "../net.js";
 import { formOf, siteOf } from "../offer.js";
@@ -18,7 +19,7 @@ import {
   Toggle,
 } from "../ui.js";
 import { number, ofServer, say, within, words } from "../words.js";
-import { inWords, numberField } from "../written.js";
+import { numberField } from "../written.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
