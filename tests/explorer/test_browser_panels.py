@@ -1265,3 +1265,29 @@ def test_how_many_small_pictures_have_come_is_told(browser, server):
     told = opened(tab, "Gallery").get_by_role("status")
     told.get_by_text(re.compile(r"^0 of \d+ pictures$")).wait_for()
     tab.close()
+
+
+# Each connection is refused as by a server that is full, as long as `full` is set.
+FULL = """(() => {
+    const Real = WebSocket;
+    window.full = true;
+    window.WebSocket = function (...given) {
+        if (!window.full) return new Real(...given);
+        setTimeout(() => this.onclose?.({ code: 1013, reason: "" }), 20);
+        this.close = () => {};
+    };
+    Object.assign(window.WebSocket, { CONNECTING: 0, OPEN: 1, CLOSED: 3 });
+})()"""
+
+
+def test_a_page_that_finds_the_server_full_does_not_say_that_it_opens(browser, server):
+    tab = browsers.Tab(browser, server.running, size=SIZE, panels=True, script=FULL)
+    try:
+        tab.page.get_by_text("The server is full.").wait_for()
+        assert tab.page.locator(".first").text_content() == ""
+        tab.run("window.full = false")
+        tab.settle()
+        assert tab.page.locator(".first").count() == 0
+        assert tab.page.get_by_text("The server is full.").count() == 0
+    finally:
+        tab.close()

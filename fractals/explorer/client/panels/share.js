@@ -130,7 +130,13 @@ const FORMATS = [
   ["tiff", "TIFF"],
   ["html", "HTML"],
 ];
-const PIXELS = numberField({ such: "1920", least: 1, most: 32_768, whole: true, large: true }); // of a side of a file
+const PIXELS = numberField({
+  such: "1920",
+  least: 1,
+  most: transport.most,
+  whole: true,
+  large: true,
+}); // of a side of a file
 const LOUPE = 308; // CSS pixels
 const RAW = [
   ["npz", "NumPy"],
@@ -310,6 +316,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         )
       }</div>
       <div class="line"><${Side} name=${say("width_in_pixels")} index=${0} size=${size} /><span class="faint">×</span><${Side} name=${say("height_in_pixels")} index=${1} size=${size} /><span class="faint">${say("pixels")}</span></div>
+      ${lacking && own.wrong.includes(true) && html`<p class="hint">${transport.lacks("larger")}</p>`}
       <${Select} label=${say("samples_a_pixel")} choices=${SAMPLES} value=${own.samples} put=${(
         /** @type {string} */ samples,
       ) => {
