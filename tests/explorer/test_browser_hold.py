@@ -5,6 +5,8 @@ import pytest
 from support import browser as browsers
 from support.panels import SCENE, SIZE
 
+import fractals
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
@@ -136,3 +138,26 @@ def test_a_gamepad_flies_until_its_trigger_is_released(tab, octaves):
     scene = tab.assert_exact()
     tab.page.wait_for_timeout(200)
     assert tab.settle()["view"] == scene["view"]
+
+
+# A flight through 60 octaves; how far the nearest picture has been from what was seen.
+THROUGH = """async (center) => {
+    const { flyTo } = await import("/client/panels/flight.js");
+    window.far = 0;
+    const look = () => (window.far = Math.max(window.far, explorer.stage.away(explorer.map)));
+    explorer.addEventListener("frame", look);
+    const arrived = await flyTo(explorer, { center, octaves: 60, step: "flight through" }).done;
+    explorer.removeEventListener("frame", look);
+    return [arrived, window.far];
+}"""
+
+
+def test_a_flight_does_not_outrun_its_pictures(tab, octaves):
+    tab.open({"formula": "mandelbrot", "image": {"supersampling": 1}})
+    center = fractals.load_scene("clockwork").view.center
+    arrived, far = tab.run(THROUGH, list(center))
+    assert arrived
+    assert far < 11  # at 12 octaves nothing is seen of a picture
+    assert abs(tab.run("explorer.placed.octaves") - 60) < 0.1
+    tab.run("explorer.undo()")
+    tab.settle()

@@ -10,7 +10,7 @@ import {
   traced,
   valueAt,
 } from "../../../fractals/explorer/client/panels/curves.js";
-import { path } from "../../../fractals/explorer/client/panels/flight.js";
+import { flyTo, path } from "../../../fractals/explorer/client/panels/flight.js";
 import { flat, looksOf } from "../../../fractals/explorer/client/panels/looks.js";
 import { stopsOf } from "../../../fractals/explorer/client/panels/photo.js";
 
@@ -147,6 +147,64 @@ test("children of two flames have transforms of both, and factors of the one who
       assert.equal(xaos?.length, view.width === "1" ? undefined : 5);
     });
   }
+});
+
+/** A model whose server answers a move after some frames, and draws it after some more. */
+class Server extends EventTarget {
+  size = [640, 400];
+  scene = { view: {} };
+  placed = { center: ["0", "0"], width: "4", rotation: 0, octaves: 0, size: [640, 400] };
+  seen = { middle: [5120, 3200], share: 1 };
+  octaves = 0; // of the wish
+  drawn = 0; // of the newest picture
+  most = 0; // octaves from a picture to what is seen
+  late = 0;
+  each = /** @type {((seconds: number) => void)|null} */ (null);
+  stage = { away: () => Math.abs(this.octaves - this.drawn) };
+  get map() {
+    const k = 2 ** (this.octaves - this.placed.octaves);
+    return [k, 0, 0, k, 320 - 320 * k, 200 - 200 * k];
+  }
+  animate(/** @type {(seconds: number) => void} */ each) {
+    this.each = each;
+    return () => (this.each = null);
+  }
+  move(/** @type {{scale: number}} */ { scale }) {
+    this.octaves += scale / 64;
+  }
+  /** Let a frame of the screen pass; a picture needs some frames. */
+  frame(/** @type {number} */ count) {
+    this.each?.(1 / 60);
+    this.most = Math.max(this.most, this.stage.away());
+    const { octaves } = this;
+    if (++this.late < count) return;
+    this.late = 0;
+    this.drawn = this.placed.octaves;
+    this.placed = { ...this.placed, octaves, width: `${4 * 2 ** -octaves}` };
+  }
+}
+
+test("a flight waits for pictures, and a fast server lets it fly as fast as it can", async () => {
+  const frames = [];
+  for (const late of [1, 20, 60]) {
+    const server = new Server();
+    const { done } = flyTo(/** @type {any} */ (server), {
+      center: ["0", "0"],
+      octaves: 640,
+      step: "flight 1",
+    });
+    let count = 0;
+    for (; server.each; count++) {
+      server.frame(late);
+      assert.ok(count < 20_000);
+    }
+    assert.equal(await done, true);
+    assert.ok(Math.abs(server.octaves - 640) < 0.1);
+    assert.ok(server.most < 10, `${server.most} octaves from a picture`); // nothing is seen of one at 12
+    frames.push(count);
+  }
+  const [fast, slow, slower] = frames;
+  assert.ok(fast < 1.05 * 1200 && slow > 1200 && slower > 2 * slow, frames.join());
 });
 
 test("a slower flight takes longer, and ends at the same place", () => {
