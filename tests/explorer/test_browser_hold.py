@@ -26,7 +26,7 @@ SLOW = """() => {
 # A gamepad whose right trigger is pressed.
 PAD = """() => {
     const buttons = Array.from({ length: 17 }, (_, k) => ({ value: Number(k === 7) }));
-    window.pad = { axes: [0, 0, 0, 0], buttons };
+    window.pad = { axes: [0, 0, 0, 0], buttons, mapping: "standard", connected: true };
     navigator.getGamepads = () => [window.pad];
     dispatchEvent(new Event("gamepadconnected"));
 }"""
@@ -138,6 +138,63 @@ def test_a_gamepad_flies_until_its_trigger_is_released(tab, octaves):
     scene = tab.assert_exact()
     tab.page.wait_for_timeout(200)
     assert tab.settle()["view"] == scene["view"]
+
+
+def test_a_gamepad_steers_turns_and_rests_where_its_sticks_are_worn_out(tab, octaves):
+    tab.run(PAD)
+    tab.run("window.pad.buttons[7].value = 0")
+    before, steps = tab.settle()["view"], tab.run("explorer.steps.back.length")
+    tab.run("window.pad.axes = [0.08, -0.06, 0.1, 0.05]")
+    tab.page.wait_for_timeout(300)
+    assert tab.settle()["view"] == before
+    tab.run("window.pad.axes = [0, -1, 0, 0]")
+    tab.until(f"Number(explorer.placed.center[1]) > {before['center'][1]} + 0.001")
+    tab.run("window.pad.axes = [0, 0, 1, 0]")
+    tab.until("Math.abs(explorer.placed.rotation) > 5")
+    tab.run("window.pad.axes = [0, 0, 0, 0]")
+    turned = tab.assert_exact()["view"]
+    assert turned["width"] == before["width"]
+    assert tab.run("explorer.steps.back.length") == steps + 1  # a flight is one step of undo
+    assert tab.press("Control+z")["view"] == before
+
+
+def test_a_gamepad_that_is_pulled_out_ends_its_flight(tab, octaves):
+    tab.run(PAD)
+    flies(tab)
+    tab.run("window.pad.connected = false")  # some browsers keep it in their list
+    tab.settle()
+    view = tab.assert_exact()["view"]
+    tab.run("navigator.getGamepads = () => [null]")
+    tab.page.wait_for_timeout(200)
+    assert tab.settle()["view"] == view
+    tab.run(PAD)  # another one
+    flies(tab)
+    tab.run("navigator.getGamepads = () => []")
+    tab.assert_exact()
+
+
+def test_a_gamepad_flies_over_a_solid(tab):
+    tab.open(
+        {
+            "formula": {"name": "mandelbox", "scale": -1.5},
+            "light": {"samples": 1, "bounces": 0},
+            "image": {"size": SIZE, "supersampling": 1},
+        }
+    )
+    place = "JSON.stringify(explorer.placed.space.position)"
+    before = tab.run(place)
+    tab.run(PAD)
+    tab.until(f"{place} !== {before!r}")
+    tab.run("window.pad.buttons[7].value = 0")
+    tab.settle()
+    ahead = tab.run("explorer.placed.space")
+    tab.run("window.pad.axes = [0, 0, 1, 0]")  # looks to the right
+    tab.until(
+        "JSON.stringify(explorer.placed.space.target) !== JSON.stringify("
+        f"{ahead['target']}) && {place} === JSON.stringify({ahead['position']})"
+    )
+    tab.run("window.pad.axes = [0, 0, 0, 0]")
+    tab.settle()
 
 
 # A flight through 60 octaves; how far the nearest picture has been from what was seen.

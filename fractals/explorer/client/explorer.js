@@ -13,7 +13,7 @@ import { Connection } from "./net.js";
 import { changed, Paints } from "./paints.js";
 import { canvasOf, newCanvas } from "./picture.js";
 import { Queue } from "./queue.js";
-import { Reconnect } from "./reconnect.js";
+import { Reconnect, watchSleep } from "./reconnect.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
@@ -118,6 +118,7 @@ export class Explorer extends EventTarget {
       },
       this.#ended.signal,
     );
+    watchSleep(() => this.check(), this.#ended.signal);
     // A control that is gone before its drag ends tells of no end.
     for (const end of ENDS)
       addEventListener(end, () => setTimeout(() => this.#paints.rest()), this.#ended);
@@ -126,6 +127,12 @@ export class Explorer extends EventTarget {
   /** End the connection, and draw no more. */
   end() {
     this.#ended.abort();
+  }
+
+  /** Connect again if the server does not answer any more. */
+  check() {
+    if (this.connected && this.placed)
+      void this.#reconnect.check(() => this.request({ t: "link" }));
   }
 
   /** Load the catalog. */
