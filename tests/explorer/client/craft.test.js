@@ -149,6 +149,36 @@ test("children of two flames have transforms of both, and factors of the one who
   }
 });
 
+test("children of two attractors or solids of one formula have numbers of both, and looks of one", () => {
+  const one = {
+    view: { width: "1" },
+    color: { palette: "ink" },
+    formula: { name: "clifford", a: -1.7, b: 1.8, rounds: 3, mode: "x" },
+    display: { gamma: 2 },
+  };
+  const other = {
+    view: { width: "2" },
+    color: { palette: "jade" },
+    formula: { name: "clifford", a: 1.5, b: -1.8, rounds: 6 },
+    display: { gamma: 4 },
+  };
+  const found = children(one, other, 40, chance(11), () => "between");
+  const values = (/** @type {string} */ key) => [
+    ...new Set(found.map(({ formula }) => formula[key]).filter((each) => each !== undefined)),
+  ];
+  assert.deepEqual(values("a").sort(), [-0.1, -1.7, 1.5]);
+  assert.deepEqual(values("b").sort(), [-1.8, 0, 1.8]);
+  assert.deepEqual(values("rounds").sort(), [3, 6]); // whole numbers stay whole
+  assert.ok(found.some(({ view, display }) => view.width === "1" && display.gamma === 4));
+  for (const { formula, view } of found) assert.equal(formula.mode === "x", view.width === "1");
+  const solid = { ...other, formula: { name: "menger", a: 1 }, light: { haze: 1 } };
+  for (const { formula, light } of children(one, solid, 12, chance(3), () => "between"))
+    assert.deepEqual(
+      [formula.a, light],
+      formula.name === "menger" ? [1, { haze: 1 }] : [-1.7, null],
+    );
+});
+
 /** A model whose server answers a move after some frames, and draws it after some more. */
 class Server extends EventTarget {
   size = [640, 400];
