@@ -23,9 +23,9 @@ SLOW = """() => {
     window.slow = true;
     requestAnimationFrame(work);
 }"""
-# A gamepad whose right trigger is pressed.
-PAD = """() => {
-    const buttons = Array.from({ length: 17 }, (_, k) => ({ value: Number(k === 7) }));
+# A gamepad whose right trigger is pressed so far.
+PAD = """(pressed) => {
+    const buttons = Array.from({ length: 17 }, (_, k) => ({ value: k === 7 ? pressed : 0 }));
     window.pad = { axes: [0, 0, 0, 0], buttons, mapping: "standard", connected: true };
     navigator.getGamepads = () => [window.pad];
     dispatchEvent(new Event("gamepadconnected"));
@@ -132,7 +132,7 @@ def test_after_a_tap_a_finger_flies_in_and_a_second_one_out(browser, server):
 
 
 def test_a_gamepad_flies_until_its_trigger_is_released(tab, octaves):
-    tab.run(PAD)
+    tab.run(PAD, 1)
     flies(tab)
     tab.run("window.pad.buttons[7].value = 0")
     scene = tab.assert_exact()
@@ -141,8 +141,7 @@ def test_a_gamepad_flies_until_its_trigger_is_released(tab, octaves):
 
 
 def test_a_gamepad_steers_turns_and_rests_where_its_sticks_are_worn_out(tab, octaves):
-    tab.run(PAD)
-    tab.run("window.pad.buttons[7].value = 0")
+    tab.run(PAD, 0)
     before, steps = tab.settle()["view"], tab.run("explorer.steps.back.length")
     tab.run("window.pad.axes = [0.08, -0.06, 0.1, 0.05]")
     tab.page.wait_for_timeout(300)
@@ -159,7 +158,7 @@ def test_a_gamepad_steers_turns_and_rests_where_its_sticks_are_worn_out(tab, oct
 
 
 def test_a_gamepad_that_is_pulled_out_ends_its_flight(tab, octaves):
-    tab.run(PAD)
+    tab.run(PAD, 1)
     flies(tab)
     tab.run("window.pad.connected = false")  # some browsers keep it in their list
     tab.settle()
@@ -167,7 +166,7 @@ def test_a_gamepad_that_is_pulled_out_ends_its_flight(tab, octaves):
     tab.run("navigator.getGamepads = () => [null]")
     tab.page.wait_for_timeout(200)
     assert tab.settle()["view"] == view
-    tab.run(PAD)  # another one
+    tab.run(PAD, 1)  # another one
     flies(tab)
     tab.run("navigator.getGamepads = () => []")
     tab.assert_exact()
@@ -183,7 +182,7 @@ def test_a_gamepad_flies_over_a_solid(tab):
     )
     place = "JSON.stringify(explorer.placed.space.position)"
     before = tab.run(place)
-    tab.run(PAD)
+    tab.run(PAD, 1)
     tab.until(f"{place} !== {before!r}")
     tab.run("window.pad.buttons[7].value = 0")
     tab.settle()
@@ -215,6 +214,7 @@ def test_a_flight_does_not_outrun_its_pictures(tab, octaves):
     arrived, far = tab.run(THROUGH, list(center))
     assert arrived
     assert far < 11  # at 12 octaves nothing is seen of a picture
+    tab.settle()
     assert abs(tab.run("explorer.placed.octaves") - 60) < 0.1
     tab.run("explorer.undo()")
     tab.settle()

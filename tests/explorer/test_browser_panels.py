@@ -1267,6 +1267,16 @@ def test_how_many_small_pictures_have_come_is_told(browser, server):
     tab.close()
 
 
+def test_a_value_that_comes_while_a_field_is_selected_is_typed_over(tab):
+    field = opened(tab, "Color").get_by_role("textbox", name="Density", exact=True)
+    field.select_text()
+    tab.run("explorer.paint({ ...explorer.wished.color, density: 0.37 })")  # as a fit does
+    tab.until("document.activeElement.value === '0.37'")
+    tab.page.keyboard.type("7.25")
+    tab.page.keyboard.press("Enter")
+    assert color_of(tab)["density"] == 7.25
+
+
 # Each connection is refused as by a server that is full, as long as `full` is set.
 FULL = """(() => {
     const Real = WebSocket;
