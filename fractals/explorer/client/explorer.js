@@ -398,7 +398,7 @@ export class Explorer extends EventTarget {
     if (!this.#paints.live) this.#undo.remember("paint");
     this.#fit = fit === undefined ? null : { layer: fit };
     const asked = this.#queue.asked.findLast(({ open, state }) => open ?? state);
-    if (asked) asked.color = color; // they are those of the scene that comes
+    if (asked?.state || asked?.open?.scene) asked.color = color; // they are those of the scene that comes
     this.asks++;
     this.#paints.set(color, live);
   }

@@ -62,7 +62,8 @@ export class Queue {
   /** Add a state of undo, in place of what is not sent yet. @param {State} state */
   show(state) {
     this.#leave(false);
-    if (this.asked.at(-1)?.state !== state) this.entries.push({ state });
+    const last = this.asked.at(-1);
+    if (last?.state !== state || last.color) this.entries.push({ state });
   }
 
   /** Forget all; nothing leads to the states that are returned. @returns {State[]} */
@@ -110,7 +111,8 @@ export class Queue {
       const moved = whole(known.move);
       if (known.move && !moved) return false;
       const { frame, scene, origin, entry } = known;
-      Object.assign(state, { frame, scene, origin, entry, ...(moved && { move: moved }) });
+      const colored = state.color ? { ...scene, color: state.color } : scene;
+      Object.assign(state, { frame, scene: colored, origin, entry, ...(moved && { move: moved }) });
       return true;
     }
     for (const { after } of this.asked) {

@@ -36,9 +36,9 @@ export class Undo {
       { scene, entry } = this.shown;
     if (!last)
       return { frame: this.chain.newest, scene, origin: this.origin, entry, still: this.still };
-    if (last.state) return last.state;
-    const opened = this.queue.asked.findLast(({ open }) => open),
-      color = opened ? opened.color : scene?.color; // else those of the scene that comes
+    if (last.state && !last.color) return last.state;
+    const coming = this.queue.asked.findLast(({ open, state }) => open ?? state),
+      color = coming ? colorOf(coming) : scene?.color;
     const state = { frame: 0, scene: null, origin: 0, color, entry };
     this.queue.note(state);
     return state;
@@ -85,6 +85,10 @@ export class Undo {
     return { t: "view", base: state.frame, ...(state.move && messageOf(state.move)) };
   }
 }
+
+/** Return the colors of a scene that comes; undefined: only the server knows them. @param {import("./queue.js").Wish} wish */
+const colorOf = ({ color, open, state }) =>
+  color ?? open?.scene?.color ?? state?.scene?.color ?? state?.color;
 
 /** Return the move from a state's scene to the state, on a canvas of another size; null: none is needed.
  * @param {State} state @param {number[]} size @returns {Move|null} */

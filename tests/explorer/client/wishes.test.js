@@ -48,7 +48,7 @@ class Page {
   });
   chain = new Chain();
   queue = new Queue((after) => this.undo.fill(after));
-  undo = new Undo(this.shown, this.queue, this.chain, () => {});
+  undo = new Undo(this.shown, this.queue, this.chain, (color) => this.show(color));
   flight = new Flight(this.shown, this.queue, this.chain, this.undo);
   where = IDENTITY; // of the newest frame in the first one
   frames = new Map([[0, IDENTITY]]);
@@ -66,6 +66,16 @@ class Page {
     this.undo.remember("");
     this.queue.open({ open: { scene: changedScene(scene, keys) }, of: frame, edits: true });
     for (const move of moves) this.queue.move(move, "settled");
+  }
+  show(/** @type {object} */ color) {
+    this.shown.scene = { ...this.shown.scene, color };
+  }
+  /** What `Explorer.paint` does. */
+  paint(/** @type {any} */ color) {
+    this.undo.remember("");
+    const asked = this.queue.asked.findLast(({ open, state }) => open ?? state);
+    if (asked) asked.color = color;
+    this.show(color);
   }
   /** What the part "Symmetry" of the panel does. */
   symmetry(/** @type {object} */ changes) {
@@ -186,8 +196,7 @@ test("a change of other keys keeps moves and colors that are asked for", () => {
   page.move(); // not sent
   page.change({ display: { gamma: 2 } });
   const jade = { palette: "jade" };
-  const edit = page.queue.asked.find(({ open }) => open);
-  if (edit) edit.color = jade;
+  page.paint(jade);
   assert.deepEqual(page.wished.scene.color, jade);
   page.move(); // the place is the same, so the user goes on there
   const there = [MOVE, MOVE, MOVE].map(mapOf).reduce(compose);
@@ -240,13 +249,13 @@ test("any order of changes, moves, undo and answers leads to what was wished for
   for (let run = 0; run < 100; run++) {
     const page = new Page(),
       known = new Map(); // what was wished for in states of undo
-    let truth = { display: /** @type {object} */ ({}), moves: 0 };
+    let truth = { display: /** @type {object} */ ({}), moves: 0, palette: "ember" };
     const noted = () => {
       const state = page.undo.history.back.at(-1);
       if (!known.has(state)) known.set(state, truth);
     };
     for (let k = 0; k < 20; k++) {
-      const way = random(5);
+      const way = random(6);
       if (way === 0) {
         const values = { [`value_${random(3)}`]: k };
         page.change({ display: { ...page.wished.scene.display, ...values } });
@@ -263,12 +272,18 @@ test("any order of changes, moves, undo and answers leads to what was wished for
         if (!state) continue;
         page.queue.show(state);
         truth = known.get(state);
-      } else if (way === 3) page.send();
+      } else if (way === 3) {
+        page.paint({ palette: `${k}` });
+        noted();
+        truth = { ...truth, palette: `${k}` };
+      } else if (way === 4) page.send();
       else page.answer();
       assert.deepEqual(page.wished.scene.display ?? {}, truth.display, `run ${run}`);
+      assert.equal(page.wished.scene.color.palette, truth.palette, `run ${run}, step ${k}`);
     }
     page.settle();
     assert.deepEqual(page.shown.scene.display ?? {}, truth.display, `run ${run}`);
+    assert.equal(page.shown.scene.color.palette, truth.palette, `run ${run}`);
     const zoom = Math.log2(Math.hypot(page.where[0], page.where[1]));
     assert.ok(Math.abs(zoom - truth.moves / 4) < 1e-6, `run ${run}`);
   }
