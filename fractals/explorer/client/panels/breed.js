@@ -6,7 +6,7 @@
 const SAID = ["version", "title", "author", "rights", "note", "image"]; // keys that no parent hands down
 const PLACE = { formula: "mandelbrot", view: {}, iteration: {} }; // keys of a place that each scene has, by default
 const BLENDED = 0.5; // of the chance that a palette is between those of the parents
-const LOOKS = ["display", "light"]; // tables that belong to colors, where both parents have them
+const LOOKS = /** @type {const} */ (["display", "light"]); // tables that belong to colors, where both parents have them
 
 /**
  * Return scenes, as keys that replace those of another, without equal ones.
@@ -49,7 +49,7 @@ function placeOf(scene, ...parents) {
   );
 }
 
-/** Return the tables of a scene that its colors are seen by. @param {Record<string, any>} look @param {Record<string, any>[]} parents */
+/** Return the tables of a scene that its colors are seen by. @param {WholeScene} look @param {WholeScene[]} parents */
 const looksOf = (look, ...parents) =>
   Object.fromEntries(
     LOOKS.filter((key) => parents.every((each) => each[key])).map((key) => [key, look[key]]),
