@@ -112,7 +112,8 @@ test("children have the place of one parent and colors of both, and differ", () 
 });
 
 test("children of scenes of two kinds have no key that only the other kind has", () => {
-  const flat = { formula: "newton", view: {}, iteration: {}, color: { palette: "ink" } };
+  const color = { palette: "ink", layers: [{ coloring: "slopes" }] };
+  const flat = { formula: "newton", view: {}, iteration: {}, color };
   const flame = {
     ...{ formula: { name: "flame", transforms: [] }, view: { width: "4" }, color: {} },
     ...{ scatter: { quality: 9 }, display: { gamma: 4 }, title: "Flame" },
@@ -123,7 +124,9 @@ test("children of scenes of two kinds have no key that only the other kind has",
     assert.deepEqual(child.scatter, isFlat ? null : { quality: 9 });
     assert.deepEqual(child.display, isFlat ? null : { gamma: 4 });
     assert.equal("title" in child, false);
+    assert.ok(isFlat || !child.color.layers.length); // which points do not have
   }
+  assert.ok(found.some((child) => child.color.layers.length));
   assert.equal(new Set(found.map(({ scatter }) => scatter)).size, 2);
 });
 

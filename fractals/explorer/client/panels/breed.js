@@ -20,10 +20,11 @@ export function children(one, other, count, random, middle) {
     const place = pick(),
       look = pick(),
       palette = random() < BLENDED ? middle(one.color, other.color) : pick().color.palette;
-    const layers =
+    const all =
       random() < 0.25
         ? [...(one.color.layers ?? []), ...(other.color.layers ?? [])].slice(0, 4)
         : (pick().color.layers ?? []);
+    const layers = place.scatter || place.camera ? [] : all; // points and solids have none
     const color = { ...look.color, palette, layers, offset: Math.round(1000 * random()) / 1000 };
     const formula = crossed(place, place === one ? other : one, random);
     const child = {
