@@ -278,7 +278,7 @@ FIRST, EVERY = 0.5, 10.0  # seconds: before a bar is shown, and between two line
 LOOK = 0.1  # seconds between two looks at whether a program is compiled
 LATE = 5.0  # seconds after the last step: what is compiled already takes less (1.5 s measured)
 COMPILES = 3  # looks in a row that must see the compiler: helpers compile in less than 0.3 s
-PAGE_SECONDS = 10  # that all programs of a page take (measured)
+PAGE_SECONDS = 6  # that all programs of a page take (measured)
 COMPILE_SECONDS = 2  # of processor time: 0.9 s for smooth, 1.3 s for deep views (measured)
 
 

@@ -249,7 +249,7 @@ def test_what_is_compiled_after_the_last_step_is_told_if_it_takes_long(capfd, mo
         assert capfd.readouterr().err == ""
         line(10, 10)
         time.sleep(0.5)
-    told = "fractals: compiling the programs of the page: about 10 s, the first time only\n"
+    told = "fractals: compiling the programs of the page: about 6 s, the first time only\n"
     assert capfd.readouterr().err == told
     with messages.ProgressLine(after="the programs of the page") as line:
         line(10, 10)

@@ -219,3 +219,52 @@ def test_a_guest_who_is_removed_is_asked_for_the_code_again(pages):
     leader.page.get_by_role("button", name="Remove Mia from the class").click()
     guest.page.get_by_label("Code").wait_for()
     leader.page.get_by_role("button", name="Class: 0").wait_for()
+
+
+# The line to the server is dead: nothing comes or goes any more, and nobody tells the page.
+DEAD = """() => {
+    const { send } = WebSocket.prototype;
+    let dead = null;
+    WebSocket.prototype.send = function (text) {
+        if (!dead) {
+            dead = this;
+            this.onmessage = this.onclose = null;
+        }
+        if (this !== dead) send.call(this, text);
+    };
+    explorer.connection.send({ t: "guest", following: true });
+}"""
+# The clock goes on while the page does not.
+LATER = """(minutes) => {
+    const { now } = Date;
+    Date.now = () => now() + 60_000 * minutes;
+}"""
+
+
+@pytest.mark.parametrize("minutes", [1, 120])
+def test_a_guest_whose_line_is_dead_says_so_and_comes_back(pages, minutes):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    follows(guest, leader)
+    guest.run(DEAD)
+    leader.open(OTHER)
+    leader.page.wait_for_timeout(1500)
+    assert guest.run("explorer.scene.view.width") == page.SCENE["view"]["width"]
+    guest.run(LATER, minutes)  # nothing was heard for long, or the machine has slept
+    guest.page.get_by_text("The connection is lost. This page tries again.").wait_for()
+    shown, seen = follows(guest, leader)
+    assert apart(shown, seen) < 3
+    guest.page.get_by_text("The connection is lost.").wait_for(state="detached")
+
+
+def test_a_guest_whose_page_the_browser_stops_comes_back(pages):
+    leader, guest = pages
+    leader.open(page.SCENE)
+    follows(guest, leader)
+    browser = guest.context.new_cdp_session(guest.page)
+    browser.send("Page.setWebLifecycleState", {"state": "frozen"})
+    leader.open(OTHER)
+    leader.page.wait_for_timeout(3000)
+    browser.send("Page.setWebLifecycleState", {"state": "active"})
+    shown, seen = follows(guest, leader)
+    assert apart(shown, seen) < 3

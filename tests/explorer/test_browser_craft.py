@@ -272,6 +272,50 @@ def test_two_flames_are_bred(new_tab):
     tab.run(CANCEL)
 
 
+# Two scenes are favorites, as if another tab had kept them.
+FAVORITES = """(scenes) => {
+    const still = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACADs=";
+    const made = scenes.map((scene, k) =>
+        ({ label: `kept ${k}`, scene, still: still + " ".repeat(k) }));
+    localStorage.setItem("fractals.surprises", JSON.stringify(made));
+    dispatchEvent(new StorageEvent("storage", { key: "fractals.surprises" }));
+}"""
+BOX = {"name": "mandelbox", "scale": -1.5}, {"name": "mandelbox", "scale": -1.75}
+CLIFFORD = {"name": "clifford", "a": -1.7, "b": 1.8}, {"name": "clifford", "a": 1.6, "b": -1.2}
+
+
+@pytest.mark.parametrize(
+    ("formulas", "more"),
+    [
+        (CLIFFORD, {"scatter": {"quality": 1}}),
+        (BOX, {"light": {"samples": 1, "bounces": 0}}),
+    ],
+)
+def test_attractors_and_solids_are_bred(new_tab, formulas, more):
+    tab = new_tab()
+    parents = [
+        tab.open({"formula": formula, "color": {"palette": palette}, **more})
+        for formula, palette in zip(formulas, ("ember", "jade"), strict=True)
+    ]
+    tab.run(FAVORITES, parents)
+    panel = opened(tab, "Surprise")
+    tab.run(CANCEL)
+    for k in range(2):
+        panel.get_by_role("button", name="Parent").nth(k).click()
+    panel.get_by_role("button", name="Breed these two").click()
+    sheet = panel.get_by_role("list", name="Surprises")
+    child = sheet.get_by_role("button", name="Child")  # those that show nothing are left out
+    child.nth(3).wait_for()
+    tab.run(CANCEL)
+    child.first.click()
+    bred = tab.settle()
+    assert bred["formula"]["name"] == formulas[0]["name"]
+    for key, value in bred["formula"].items():
+        low, high = sorted(each.get(key, value) for each in formulas) if key != "name" else (0, 0)
+        assert key == "name" or low <= value <= high
+    tab.assert_exact()
+
+
 @pytest.mark.slow
 def test_a_flight_arrives_at_a_minibrot_of_ten_to_the_forty_below(tab):
     """The way that is left is less than the last digit of the whole way."""

@@ -5,6 +5,8 @@ import pytest
 from support import browser as browsers
 from support.panels import SCENE, SIZE
 
+import fractals
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
@@ -21,10 +23,10 @@ SLOW = """() => {
     window.slow = true;
     requestAnimationFrame(work);
 }"""
-# A gamepad whose right trigger is pressed.
-PAD = """() => {
-    const buttons = Array.from({ length: 17 }, (_, k) => ({ value: Number(k === 7) }));
-    window.pad = { axes: [0, 0, 0, 0], buttons };
+# A gamepad whose right trigger is pressed so far.
+PAD = """(pressed) => {
+    const buttons = Array.from({ length: 17 }, (_, k) => ({ value: k === 7 ? pressed : 0 }));
+    window.pad = { axes: [0, 0, 0, 0], buttons, mapping: "standard", connected: true };
     navigator.getGamepads = () => [window.pad];
     dispatchEvent(new Event("gamepadconnected"));
 }"""
@@ -130,9 +132,89 @@ def test_after_a_tap_a_finger_flies_in_and_a_second_one_out(browser, server):
 
 
 def test_a_gamepad_flies_until_its_trigger_is_released(tab, octaves):
-    tab.run(PAD)
+    tab.run(PAD, 1)
     flies(tab)
     tab.run("window.pad.buttons[7].value = 0")
     scene = tab.assert_exact()
     tab.page.wait_for_timeout(200)
     assert tab.settle()["view"] == scene["view"]
+
+
+def test_a_gamepad_steers_turns_and_rests_where_its_sticks_are_worn_out(tab, octaves):
+    tab.run(PAD, 0)
+    before, steps = tab.settle()["view"], tab.run("explorer.steps.back.length")
+    tab.run("window.pad.axes = [0.08, -0.06, 0.1, 0.05]")
+    tab.page.wait_for_timeout(300)
+    assert tab.settle()["view"] == before
+    tab.run("window.pad.axes = [0, -1, 0, 0]")
+    tab.until(f"Number(explorer.placed.center[1]) > {before['center'][1]} + 0.001")
+    tab.run("window.pad.axes = [0, 0, 1, 0]")
+    tab.until("Math.abs(explorer.placed.rotation) > 5")
+    tab.run("window.pad.axes = [0, 0, 0, 0]")
+    turned = tab.assert_exact()["view"]
+    assert turned["width"] == before["width"]
+    assert tab.run("explorer.steps.back.length") == steps + 1  # a flight is one step of undo
+    assert tab.press("Control+z")["view"] == before
+
+
+def test_a_gamepad_that_is_pulled_out_ends_its_flight(tab, octaves):
+    tab.run(PAD, 1)
+    flies(tab)
+    tab.run("window.pad.connected = false")  # some browsers keep it in their list
+    tab.settle()
+    view = tab.assert_exact()["view"]
+    tab.run("navigator.getGamepads = () => [null]")
+    tab.page.wait_for_timeout(200)
+    assert tab.settle()["view"] == view
+    tab.run(PAD, 1)  # another one
+    flies(tab)
+    tab.run("navigator.getGamepads = () => []")
+    tab.assert_exact()
+
+
+def test_a_gamepad_flies_over_a_solid(tab):
+    tab.open(
+        {
+            "formula": {"name": "mandelbox", "scale": -1.5},
+            "light": {"samples": 1, "bounces": 0},
+            "image": {"size": SIZE, "supersampling": 1},
+        }
+    )
+    place = "JSON.stringify(explorer.placed.space.position)"
+    before = tab.run(place)
+    tab.run(PAD, 1)
+    tab.until(f"{place} !== {before!r}")
+    tab.run("window.pad.buttons[7].value = 0")
+    tab.settle()
+    ahead = tab.run("explorer.placed.space")
+    tab.run("window.pad.axes = [0, 0, 1, 0]")  # looks to the right
+    tab.until(
+        "JSON.stringify(explorer.placed.space.target) !== JSON.stringify("
+        f"{ahead['target']}) && {place} === JSON.stringify({ahead['position']})"
+    )
+    tab.run("window.pad.axes = [0, 0, 0, 0]")
+    tab.settle()
+
+
+# A flight through 60 octaves; how far the nearest picture has been from what was seen.
+THROUGH = """async (center) => {
+    const { flyTo } = await import("/client/panels/flight.js");
+    window.far = 0;
+    const look = () => (window.far = Math.max(window.far, explorer.stage.away(explorer.map)));
+    explorer.addEventListener("frame", look);
+    const arrived = await flyTo(explorer, { center, octaves: 60, step: "flight through" }).done;
+    explorer.removeEventListener("frame", look);
+    return [arrived, window.far];
+}"""
+
+
+def test_a_flight_does_not_outrun_its_pictures(tab, octaves):
+    tab.open({"formula": "mandelbrot", "image": {"supersampling": 1}})
+    center = fractals.load_scene("clockwork").view.center
+    arrived, far = tab.run(THROUGH, list(center))
+    assert arrived
+    assert far < 11  # at 12 octaves nothing is seen of a picture
+    tab.settle()
+    assert abs(tab.run("explorer.placed.octaves") - 60) < 0.1
+    tab.run("explorer.undo()")
+    tab.settle()

@@ -221,13 +221,13 @@ OPENED = (
     {"color": {"coloring": "smooth", "layers": [{"coloring": "slopes", "opacity": 0.5}]}},
     {"julia": ["-0.8", "0.156"], "color": {"palette": "ember", "inside": "#123456"}},
 )
-# What the controls show, and what the scene says: two lists that must be equal.
+# What the controls show, and what the scene that is wished for says: two lists that must be equal.
 CONTROLS = """() => {
     const panel = document.querySelector(".panel-color");
     const field = (label) => panel.querySelector(`#field-${label.replaceAll(" ", "-")}`)?.value;
     const pressed = (part) =>
         panel.querySelector(`${part}[aria-pressed=true], ${part} [aria-pressed=true]`)?.textContent;
-    const { color } = explorer.scene, { catalog } = explorer, { layers = [] } = color;
+    const { color } = explorer.wished, { catalog } = explorer, { layers = [] } = color;
     const rows = [...panel.querySelectorAll(".layer")].reverse();
     const picked = rows.findIndex((row) => row.matches(".picked"));
     const paint = picked > 0 ? layers[picked - 1] : color;
@@ -320,7 +320,7 @@ def test_each_control_equals_the_scene(tab, seed):
         "pick": lambda: panel.evaluate(PICK, draw.randrange(12)),
         "open": lambda: tab.open(draw.choice(OPENED)),
         "other": lambda: tab.run(
-            "palette => explorer.paint({ ...explorer.scene.color, palette })",
+            "palette => explorer.paint({ ...explorer.wished.color, palette })",
             draw.choice(["jade", "iris", INLINE]),
         ),
     }
@@ -1265,3 +1265,39 @@ def test_how_many_small_pictures_have_come_is_told(browser, server):
     told = opened(tab, "Gallery").get_by_role("status")
     told.get_by_text(re.compile(r"^0 of \d+ pictures$")).wait_for()
     tab.close()
+
+
+def test_a_value_that_comes_while_a_field_is_selected_is_typed_over(tab):
+    field = opened(tab, "Color").get_by_role("textbox", name="Density", exact=True)
+    field.select_text()
+    tab.run("explorer.paint({ ...explorer.wished.color, density: 0.37 })")  # as a fit does
+    tab.until("document.activeElement.value === '0.37'")
+    tab.page.keyboard.type("7.25")
+    tab.page.keyboard.press("Enter")
+    assert color_of(tab)["density"] == 7.25
+
+
+# Each connection is refused as by a server that is full, as long as `full` is set.
+FULL = """(() => {
+    const Real = WebSocket;
+    window.full = true;
+    window.WebSocket = function (...given) {
+        if (!window.full) return new Real(...given);
+        setTimeout(() => this.onclose?.({ code: 1013, reason: "" }), 20);
+        this.close = () => {};
+    };
+    Object.assign(window.WebSocket, { CONNECTING: 0, OPEN: 1, CLOSED: 3 });
+})()"""
+
+
+def test_a_page_that_finds_the_server_full_does_not_say_that_it_opens(browser, server):
+    tab = browsers.Tab(browser, server.running, size=SIZE, panels=True, script=FULL)
+    try:
+        tab.page.get_by_text("The server is full.").wait_for()
+        assert tab.page.locator(".first").text_content() == ""
+        tab.run("window.full = false")
+        tab.settle()
+        assert tab.page.locator(".first").count() == 0
+        assert tab.page.get_by_text("The server is full.").count() == 0
+    finally:
+        tab.close()

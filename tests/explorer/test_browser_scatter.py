@@ -106,13 +106,13 @@ def test_triangles_outside_of_the_window_are_fitted_into_it(panels):
     panels.run("explorer.move({ scale: 64, at: [0, 0] })")  # corners lie outside
     before = flame_of(panels)["transforms"]
     panel = opened(panels, "Formula")
+    panels.until(f"({OVER})().length === 9")  # their code is loaded
     assert not all(panels.run(OVER))
     toggle = panel.get_by_label("Fit the triangles into the window")
     toggle.click()
     panels.until("document.querySelector('.handles .frame')")
-    reached = panels.run(OVER)
-    assert len(reached) == 9
-    assert all(reached)
+    panels.until(f"({OVER})().every(Boolean)")
+    assert len(panels.run(OVER)) == 9
     handle = panels.page.get_by_role("button", name="Middle of transform 2", exact=True)
     handle.press("ArrowRight")
     after = flame_of(panels)["transforms"]
@@ -225,6 +225,66 @@ def test_the_desk_of_a_flame_mutes_orders_and_turns(panels):
     panel.get_by_label("Mirrored").click()
     panels.until("explorer.scene.formula.transforms.length === 3")
     assert flame_of(panels) == before
+
+
+# Each step comes before the one before it is answered: images of points change every 400 ms.
+FAST = """async () => {
+    const control = (name) => [...document.querySelectorAll("label")].find(
+        (each) => each.textContent.trim() === name).control;
+    const frame = () => new Promise(requestAnimationFrame);
+    const turns = async (fold) => {
+        control("Turns").value = fold;
+        control("Turns").dispatchEvent(new Event("change", { bubbles: true }));
+        await frame();
+    };
+    const mirror = async () => (control("Mirrored").click(), await frame());
+    await turns("3");
+    await mirror();
+    const most = explorer.wished.formula.transforms.length;
+    await turns("1");
+    await mirror();
+    return most;
+}"""
+
+
+def test_a_fast_user_changes_what_is_wished_for(panels):
+    panels.open(FLAME)
+    before = flame_of(panels)
+    opened(panels, "Formula").get_by_label("Turns").wait_for()
+    steps = panels.run("explorer.steps.back.length")
+    assert panels.run(FAST) == 6
+    assert flame_of(panels) == before
+    assert panels.run("explorer.steps.back.length") == steps + 4
+    panels.run("explorer.undo()")
+    assert len(flame_of(panels)["transforms"]) == 4  # the mirror
+    panels.run("explorer.undo()")
+    assert len(flame_of(panels)["transforms"]) == 6
+
+
+def test_colors_and_moves_during_a_change_stay(panels):
+    panels.open(FLAME)
+    width = float(panels.run("explorer.placed.width"))
+    panels.run(
+        """() => {
+            explorer.move({ scale: 64 });
+            explorer.changeIn("display", { gamma: 3 });
+            explorer.paint({ ...explorer.wished.color, palette: "lagoon" });
+            explorer.move({ scale: 64 });
+            explorer.changeIn("develop", { vignette: 0.5 });
+        }"""
+    )
+    scene = panels.assert_exact()
+    assert (scene["display"]["gamma"], scene["develop"]["vignette"]) == (3, 0.5)
+    assert scene["color"]["palette"] == "lagoon"
+    assert float(scene["view"]["width"]) == pytest.approx(width / 4)
+    panels.run("explorer.undo()")
+    scene = panels.settle()
+    assert (scene["color"]["palette"], scene["display"]["gamma"]) == ("lagoon", 3)
+    assert "vignette" not in scene.get("develop", {})
+    panels.run("explorer.step(-2)")  # the move, and the palette
+    scene = panels.settle()
+    assert scene["color"]["palette"] == FLAME["color"]["palette"]
+    assert scene["display"]["gamma"] == 3
 
 
 def test_a_post_map_has_numbers_and_a_triangle_of_its_own(panels):

@@ -203,6 +203,30 @@ def test_panels_offer_only_what_a_site_can_do_and_say_why(visit, tmp_path):
     note.wait_for(state="detached")  # it tells of another panel
     export.get_by_text("writes other files than PNG").wait_for()
     assert export.get_by_role("button", name="TIFF").count() == 0
+    button, width = (
+        export.get_by_role("button", name="Export", exact=True),
+        export.get_by_label("Width in pixels"),
+    )
+    width.fill("9000")
+    width.press("Enter")
+    export.get_by_text("from 1 to 8,192").wait_for()
+    export.get_by_text("writes pictures above 8192 pixels a side").wait_for()
+    assert button.is_disabled()
+    width.fill("8192")
+    width.press("Enter")
+    assert not button.is_disabled()
     assert dead(export, "Poster desk") == [True]
     assert dead(panel("Film", "v"), "Make the film", "Preview") == [True, True]
     assert page.locator(".message").count() == 0
+    poster = panel("Poster desk", "Shift+P")
+    poster.get_by_text("fractals explore, makes posters").wait_for()
+    assert poster.get_by_role("button", name="Export").count() == 0
+    lessons = panel("Lessons", "l")
+    shown = []  # what each lesson shows: this site has scenes of two formulas, and no searches
+    for number in range(1, 8):
+        lessons.get_by_text(f"{number} of 7").wait_for()
+        shown.append(lessons.locator(".wide-button").all_inner_texts())
+        if number < 7:
+            lessons.get_by_role("button", name="Next").click()
+    assert shown[2:4] == [[], ["Beside the picture"]]
+    assert shown[6] == ["Show the ships", "Open the formulas"]

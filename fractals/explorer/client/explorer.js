@@ -13,14 +13,14 @@ import { Connection } from "./net.js";
 import { changed, Paints } from "./paints.js";
 import { canvasOf, newCanvas } from "./picture.js";
 import { Queue } from "./queue.js";
-import { Reconnect } from "./reconnect.js";
+import { Reconnect, watchSleep } from "./reconnect.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
 import { Ticker } from "./ticker.js";
 import { Trial } from "./trial.js";
 import { Undo } from "./undo.js";
-import { changedScene, keysOf, placeOf, sceneAt, wholeOf } from "./wishes.js";
+import { changedScene, movedTo, wholeOf, wishedOf } from "./wishes.js";
 import { say } from "./words.js";
 
 const STILL = 128; // pixels of the width of a picture in the list of undo
@@ -43,6 +43,7 @@ export class Explorer extends EventTarget {
   lost = ""; // why there is no connection
   /** @type {{x: number, y: number}|null} */ pointer = null; // {x, y} in device pixels of the canvas
   entry = 0; // of the browser's list of pages: the number of jumps to what is shown
+  asks = 0; // counts what changes the scene that is wished for
   #chain = new Chain();
   #queue = new Queue((after) => this.#undo.fill(after));
   #undo = new Undo(this, this.#queue, this.#chain, (color) => this.#paints.set(color, false));
@@ -87,6 +88,7 @@ export class Explorer extends EventTarget {
       "flying",
       "connected",
       "lost",
+      "asks",
     );
     this.remote = remote;
     this.entry = entry;
@@ -116,6 +118,7 @@ export class Explorer extends EventTarget {
       },
       this.#ended.signal,
     );
+    watchSleep(() => this.check(), this.#ended.signal);
     // A control that is gone before its drag ends tells of no end.
     for (const end of ENDS)
       addEventListener(end, () => setTimeout(() => this.#paints.rest()), this.#ended);
@@ -124,6 +127,12 @@ export class Explorer extends EventTarget {
   /** End the connection, and draw no more. */
   end() {
     this.#ended.abort();
+  }
+
+  /** Connect again if the server does not answer any more. */
+  check() {
+    if (this.connected && this.placed)
+      void this.#reconnect.check(() => this.request({ t: "link" }));
   }
 
   /** Load the catalog. */
@@ -184,7 +193,7 @@ export class Explorer extends EventTarget {
    * `step`: moves of the same name, less than half a second apart, are undone as one. With `about`, the
    * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. `fly`: of a solid's camera. */
   move({ at, by = [0, 0], scale = 0, turn = 0, about, fly, stage = "settled", focus, step = "" }) {
-    if (!this.placed || this.opening) return;
+    if (!this.placed || this.#queue.leaving) return;
     const wish = { at: at ?? this.seen.middle, by, scale, turn, about, fly };
     this.#undo.remember(step);
     this.#flight.focus = focus ?? (scale ? at : null) ?? null;
@@ -196,6 +205,18 @@ export class Explorer extends EventTarget {
   /** Whether a scene is wanted that is not placed yet. */
   get opening() {
     return this.#queue.opening;
+  }
+
+  /** What is wished for, of which `scene` may not be placed yet. */
+  get #wished() {
+    const { scene, placed } = this;
+    return wishedOf(this.#queue.asked, { scene, placed, frame: this.#chain.newest });
+  }
+
+  /** The scene that is wished for: panels show its values, and start their changes from them. */
+  get wished() {
+    const asks = this.asks >= 0 && this.#queue.asked.some(({ open, state }) => open ?? state);
+    return asks && this.placed ? this.#wished.scene : this.scene;
   }
 
   /** Degrees that the picture is turned by, with all moves until now. */
@@ -245,6 +266,7 @@ export class Explorer extends EventTarget {
     this.#fit = null;
     const entry = /** @type {import("./queue.js").Wish} */ ({ open: sent, noted, jump });
     this.#queue.open(entry);
+    this.asks++;
     const middle = this.size.map((side) => 8 * side),
       { middle: seen, share } = this.seen;
     if (aim && share < 1) {
@@ -260,34 +282,40 @@ export class Explorer extends EventTarget {
     return entry;
   }
 
-  /** Show the whole of the scene's formula. */
+  /** Show the whole of the formula that is wished for. */
   home() {
-    if (!this.scene) return;
-    const scene = wholeOf(this.scene, this.placed);
-    this.open({ scene }, "", { aim: !this.placed.camera });
+    if (this.placed)
+      this.open({ scene: wholeOf(this.#wished.scene) }, "", { aim: !this.placed.camera });
   }
 
   /** Show another place: some of center, width or zoom, rotation; the others stay, also those that are asked for and
    * not shown yet. @param {Place|((asked: Place) => Place)} change */
   place(change) {
-    const place = placeOf(this.#queue, this.placed, change);
-    this.open({ scene: sceneAt(this.scene, place) }).place = place;
+    if (this.placed) this.open({ scene: movedTo(this.#wished.scene, change) });
+  }
+
+  /** Show another scene at the place that is wished for. @param {(wished: WholeScene) => WholeScene} change
+   * @param {string} step as of `move` @param {{jump?: boolean}} [how] as of `open` */
+  #here(change, step, how) {
+    const { scene, moves, frame } = this.#wished,
+      made = change(scene),
+      entry = Object.assign(this.open({ scene: made }, step, how), { of: frame });
+    for (const move of moves) this.#queue.move(move, "settled");
+    return { entry, made };
   }
 
   /** Show the scene with other keys at the same place, such as a formula of the same kind, or a display; keys that
    * are asked for and not shown yet stay. @param {Scene} keys @param {string} [step] as of `move` */
   change(keys, step = "") {
-    const asked = keysOf(this.#queue, keys),
-      scene = changedScene(this.scene, this.placed, asked);
-    this.open({ scene }, step, { jump: false }).keys = asked;
+    if (!this.placed) return;
+    const { entry } = this.#here((scene) => changedScene(scene, keys), step, { jump: false });
+    entry.edits = true;
   }
 
   /** Change values of a table of the scene; those that are asked for and not shown yet stay.
    * @param {keyof Scene} table @param {object} values @param {string} [step] as of `move` */
   changeIn(table, values, step = "") {
-    const asked =
-      this.#queue.asked.findLast((each) => each.keys?.[table])?.keys?.[table] ?? this.scene[table];
-    this.change({ [table]: Object.assign({}, asked, values) }, step);
+    this.change({ [table]: Object.assign({}, this.wished[table], values) }, step);
   }
 
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
@@ -295,10 +323,11 @@ export class Explorer extends EventTarget {
   changeFormula(formula) {
     const step = `flight to formula ${this.#flight.frame}`;
     if (!Trial.fits(this.placed)) return void this.open({ formula }, step, { aim: true });
-    const { center, width, rotation } = this.placed,
-      here = sceneAt(this.scene, { center, width, rotation });
-    const scene = { ...here, title: "", note: "", formula };
-    this.open({ scene }, step).trial = { formula, step, scene };
+    const { entry, made } = this.#here(
+      (scene) => ({ ...scene, title: "", note: "", formula }),
+      step,
+    );
+    entry.trial = { formula, step, scene: made };
   }
 
   /** Show the whole set of a formula of which nothing is seen here.
@@ -355,6 +384,7 @@ export class Explorer extends EventTarget {
     this.#fit = null;
     this.#undo.still = "";
     this.#queue.show(state);
+    this.asks++;
     this.#say("moved");
     this.#ticker.wake();
   }
@@ -367,6 +397,9 @@ export class Explorer extends EventTarget {
     if (!this.scene) return;
     if (!this.#paints.live) this.#undo.remember("paint");
     this.#fit = fit === undefined ? null : { layer: fit };
+    const asked = this.#queue.asked.findLast(({ open, state }) => open ?? state);
+    if (asked?.state || asked?.open?.scene) asked.color = color; // they are those of the scene that comes
+    this.asks++;
     this.#paints.set(color, live);
   }
 
@@ -537,11 +570,13 @@ export class Explorer extends EventTarget {
     if (!landed) return;
     const { flight, map } = landed;
     this.stage.place(message.frame, message.size, map, Boolean(message.camera));
+    const { live } = this.#paints;
     if (message.scene) {
       this.#undo.origin++;
       this.#paints.start(message.scene.color);
     }
     this.scene = message.scene ?? movedScene(this.scene, message);
+    this.asks++;
     this.placed = message;
     this.#returned = flight.returned ?? false;
     this.drawn = this.status = this.paused = null;
@@ -550,6 +585,7 @@ export class Explorer extends EventTarget {
     this.#flight.tell(flight, message.scene ?? undefined);
     if (flight.jump) this.#say("jump");
     if (message.unused) this.#tell(message.unused, "info");
+    if (flight.color) this.#paints.set(flight.color, live);
     this.#say("placed", message);
     this.#paints.next();
     this.#ticker.wake();
@@ -592,6 +628,7 @@ export class Explorer extends EventTarget {
     }
     if (flight && message.frame === flight.id) {
       const never = this.#queue.fail(); // moves of a frame that does not exist
+      this.asks++;
       this.#undo.history.clean((state) => never.includes(state) || state === flight.noted);
       this.drawn ??= flight.drawn; // what was shown stays, and is not drawn again
       this.#reconnect.failed(flight, Boolean(this.placed));
@@ -645,6 +682,7 @@ export class Explorer extends EventTarget {
     this.requests.lost();
     const never = this.#reconnect.lost();
     this.#undo.history.clean((state) => never.includes(state));
+    this.asks++;
     this.#paints.lost();
     this.connected = false;
     this.drawn = this.status = null;

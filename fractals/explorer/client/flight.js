@@ -3,6 +3,7 @@
  * One message is unanswered at most.
  */
 import { apply, compose, IDENTITY, inverse, mapOf, messageOf } from "./frames.js";
+import { isElsewhere } from "./queue.js";
 import { resized } from "./undo.js";
 
 const MOST = 2 ** 20 - 1; // sixteenths of a pixel, as of the protocol
@@ -28,10 +29,10 @@ export class Flight {
     this.undo = undo;
   }
 
-  /** The map from the newest frame's pixels to the canvas; what is done in a scene that is not open yet, counts later. */
+  /** The map from the newest frame's pixels to the canvas; what is done in a scene of another place that is not open yet, counts later. */
   get map() {
     const { asked } = this.queue,
-      opened = asked.findIndex(({ open }) => open);
+      opened = asked.findIndex(isElsewhere);
     let map = IDENTITY;
     for (const wish of asked.slice(0, opened < 0 ? asked.length : opened))
       map = this.#moved(map, wish);
@@ -39,7 +40,8 @@ export class Flight {
   }
 
   /** @param {number[]} map @param {import("./queue.js").Wish} wish */
-  #moved(map, { move, size, state }) {
+  #moved(map, { move, size, state, of = null }) {
+    if (of !== null) return inverse(this.chain.of(of) ?? IDENTITY);
     if (state) {
       const there = inverse(this.chain.of(state.frame) ?? IDENTITY);
       return state.move ? compose(there, mapOf(state.move)) : there;
@@ -75,7 +77,7 @@ export class Flight {
     const { queue, shown } = this,
       [next] = queue.entries;
     const least = next.move && empty ? FIRST[next.stage ?? "settled"] : BETWEEN;
-    if (time - this.#sent < least || (next.keys && this.isHasty)) return null;
+    if (time - this.#sent < least || (next.edits && this.isHasty)) return null;
     queue.entries.shift();
     const message = this.#messageOf(next);
     if (!message) return null;
@@ -94,7 +96,7 @@ export class Flight {
       then: next.state && message.t === "open" ? resized(next.state, shown.size) : null,
     };
     this.#sent = time;
-    if (next.keys) this.change();
+    if (next.edits) this.change();
     shown.drawn = null;
     return asked;
   }

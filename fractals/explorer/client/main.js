@@ -14,7 +14,10 @@ document.documentElement.lang = language;
 const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
 canvas.setAttribute("aria-label", say("fractal_picture"));
 const opening = document.querySelector(".first"); // a still, until there is a picture
-if (opening) opening.textContent = say("opening_the_explorer");
+const tell = (/** @type {string} */ text) => {
+  if (opening) opening.textContent = text;
+};
+tell(say("opening_the_explorer"));
 const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?webgl: even in software; ?line=remote or local
 
 /** Tell whether the server is on this machine, by its name and by how soon it answers. */
@@ -107,6 +110,8 @@ watchSize(canvas, (size) => {
     made.removeEventListener("frame", seen);
   };
   made.addEventListener("frame", seen);
+  made.addEventListener("disconnected", () => tell("")); // a message says why
+  made.addEventListener("welcome", () => tell(say("opening_the_explorer")));
   made.connection.connect();
   made.load();
 });

@@ -16,7 +16,9 @@ const NO_COOKIE = 4401,
 /** How a connection is opened, and a file sent; a page without a server has its own ways (`site/start.js`). */
 export const transport = {
   /** Return why a page can't do something, in a line; "": it can. */
-  lacks: (/** @type {"searches"|"surprises"|"films"|"posters"|"other_files"} */ _what) => "",
+  lacks: (/** @type {"searches"|"surprises"|"films"|"posters"|"other_files"|"larger"} */ _what) =>
+    "",
+  most: 32_768, // pixels of a side of a file
   open: (/** @type {string} */ url) => new WebSocket(url),
   /** @param {File} file @param {string} entry @returns {Promise<Received.Uploaded>} */
   async upload(file, entry) {

@@ -12,6 +12,8 @@ const BACK = 6,
   AHEAD = 7,
   UP = 12,
   DOWN = 13; // buttons of the standard layout: triggers, cross
+const STANDARD = "standard"; // layout of sticks and buttons
+/** @typedef {Pick<Gamepad, "axes"|"buttons"> & Partial<Pick<Gamepad, "mapping"|"connected">>} Pad */
 let count = 0;
 
 /** Return a stick's way, slow near its middle. @param {number} x @param {number} y @returns {number[]} */
@@ -22,20 +24,21 @@ function stick(x = 0, y = 0) {
 }
 
 /** Return what a pad wishes: `move` and `look` to the right and down, `zoom` in and `rise`, each from -1 to 1; null: nothing.
- * @param {Pick<Gamepad, "axes"|"buttons">} pad @returns {{move: number[], look: number[], zoom: number, rise: number}|null} */
-export function wishOf({ axes, buttons }) {
+ * Of a pad without the standard layout only the first stick and the buttons count: other axes may be triggers, which rest at -1.
+ * @param {Pad} pad @returns {{move: number[], look: number[], zoom: number, rise: number}|null} */
+export function wishOf({ axes, buttons, mapping = STANDARD }) {
   const value = (/** @type {number} */ k) => buttons[k]?.value ?? 0;
   const wish = {
     move: stick(axes[0], axes[1]),
-    look: stick(axes[2], axes[3]),
+    look: mapping === STANDARD ? stick(axes[2], axes[3]) : [0, 0],
     zoom: pulled(value(AHEAD)) - pulled(value(BACK)),
     rise: value(UP) - value(DOWN),
   };
   return Object.values(wish).flat().some(Boolean) ? wish : null;
 }
 
-/** Follow the first gamepad that is connected. @param {import("./explorer.js").Explorer} explorer
- * @param {{page?: any, pads?: () => (Pick<Gamepad, "axes"|"buttons">|null)[]}} [given] */
+/** Follow the first gamepad that is connected, of the standard layout if there is one. @param {import("./explorer.js").Explorer} explorer
+ * @param {{page?: any, pads?: () => (Pad|null)[]}} [given] */
 export function attachPad(
   explorer,
   { page = globalThis, pads = () => navigator.getGamepads() } = {},
@@ -77,9 +80,14 @@ export function attachPad(
   }
 
   function poll() {
-    const found = [...pads()].find(Boolean);
+    const there = [...pads()].filter((each) => each && each.connected !== false),
+      found = there.find((each) => each?.mapping === STANDARD) ?? there[0];
     polling = Boolean(found);
-    if (!found) return void flight?.abort();
+    if (!found) {
+      flight?.abort();
+      spent = false; // another pad's buttons are pressed anew
+      return;
+    }
     wish = wishOf(found);
     if (!wish) {
       flight?.abort();

@@ -10,11 +10,11 @@ import { merged } from "./frames.js";
 /** @typedef {import("./history.js").State} State */
 /** @typedef {{state: State, move: Move|null}} After a state of undo: where an entry ends, moved */
 /** @typedef {{move?: Move|null, stage?: "moving"|"settled", size?: {map: number[]}, state?: State,
- *   open?: Partial<Sent.Open>, after?: After[], noted?: State|null, jump?: boolean, again?: boolean,
- *   returned?: boolean, place?: Place, keys?: Scene, trial?: import("./trial.js").Tried}} Wish one of `move`, `size` (a canvas
+ *   open?: Partial<Sent.Open>, after?: After[], noted?: State|null, jump?: boolean, again?: boolean, returned?: boolean,
+ *   color?: Color, of?: number|null, edits?: boolean, trial?: import("./trial.js").Tried}} Wish one of `move`, `size` (a canvas
  * of another size), `state` and `open`. `after`: what it leads to. Of `open`: `noted`, the state before it; `jump`: the
- * browser's Back returns to that; `again`: it is what a new connection begins with; `place`, `keys`: what is
- * wished for of a place, or of a scene. `returned`: from a view that can't be drawn */
+ * browser's Back returns to that; `again`: it is what a new connection begins with; `of`: a frame of the same place;
+ * `edits`: it is the shown scene with other keys; `color`: chosen since then. `returned`: from a view that can't be drawn */
 /** @typedef {Wish & {id: number, asked: Sent.Open|Sent.ViewMessage,
  *   drawn: Received.DrawnMessage|null, then: Move|null}} InFlight `drawn`: of the frame before; `then`: the move from its frame to the state that is wished for */
 
@@ -34,6 +34,10 @@ export class Queue {
   /** Whether a scene is wanted that is not placed yet. */
   get opening() {
     return this.asked.some(({ open }) => open);
+  }
+  /** Whether a scene of another place is wanted that is not placed yet. */
+  get leaving() {
+    return this.asked.some(isElsewhere);
   }
 
   /** Note a state: where all that is asked for leads. @param {State} state */
@@ -58,7 +62,8 @@ export class Queue {
   /** Add a state of undo, in place of what is not sent yet. @param {State} state */
   show(state) {
     this.#leave(false);
-    if (this.asked.at(-1)?.state !== state) this.entries.push({ state });
+    const last = this.asked.at(-1);
+    if (last?.state !== state || last.color) this.entries.push({ state });
   }
 
   /** Forget all; nothing leads to the states that are returned. @returns {State[]} */
@@ -106,7 +111,8 @@ export class Queue {
       const moved = whole(known.move);
       if (known.move && !moved) return false;
       const { frame, scene, origin, entry } = known;
-      Object.assign(state, { frame, scene, origin, entry, ...(moved && { move: moved }) });
+      const colored = state.color ? { ...scene, color: state.color } : scene;
+      Object.assign(state, { frame, scene: colored, origin, entry, ...(moved && { move: moved }) });
       return true;
     }
     for (const { after } of this.asked) {
@@ -123,3 +129,6 @@ export class Queue {
 
 /** @param {Move} first @param {Move|null} second @returns {Move|null} null: one move can't say it */
 const joined = (first, second) => (second ? merged(first, second) : first);
+
+/** Tell whether a wish is a scene of another place than that of what is shown. @param {Wish} wish */
+export const isElsewhere = ({ open, of = null }) => Boolean(open) && of === null;

@@ -1,6 +1,9 @@
-/** What a new connection asks for: the scene that is shown, then what the lost one did not answer. */
+/** What a new connection asks for: the scene that is shown, then what the lost one did not answer; and when one is lost unnoticed. */
 
 const ANSWERED = 20_000; // ms in which the server answers a view or colors: it does so before it draws, and a loaded one took 4 s
+const ALIVE = 8000; // ms in which it answers a page that only asks whether it is there
+const EVERY = 5000; // ms between two looks at the clock; a browser stretches them to a minute in a page that is not seen
+const SLEPT = 100_000; // ms without a look: the machine has slept, or the browser has stopped the page
 
 export class Reconnect {
   #first;
@@ -49,4 +52,24 @@ export class Reconnect {
   expect(waits) {
     setTimeout(() => waits() && this.renew(), ANSWERED);
   }
+
+  /** Connect again if the line is dead: a machine has slept, or nothing was heard for long. @param {() => Promise<unknown>} ask a question */
+  async check(ask) {
+    let waits = true;
+    setTimeout(() => waits && this.renew(), ALIVE);
+    await ask().catch(() => {}); // an error is an answer
+    waits = false;
+  }
+}
+
+/** Notice that the page has slept: the connection may have ended meanwhile, and nobody tells it. @param {() => void} woken @param {AbortSignal} ended */
+export function watchSleep(woken, ended) {
+  let last = Date.now();
+  const look = () => {
+    const now = Date.now();
+    if (now - last > SLEPT) woken();
+    last = now;
+  };
+  const looks = setInterval(look, EVERY);
+  ended.addEventListener("abort", () => clearInterval(looks));
 }

@@ -199,6 +199,16 @@ export class Stage {
     return widest && { ...widest, plain: this.plain };
   }
 
+  /** Return how many octaves lie between the view and the picture that is nearest to it; Infinity: there is none.
+   * @param {number[]} map as of `draw` */
+  away(map) {
+    const maps = this.older
+      .filter(({ foreign }) => !foreign)
+      .map(({ map: its }) => compose(its, map));
+    if (this.picture?.empty === false) maps.push(map);
+    return Math.min(...maps.map((each) => Math.abs(Math.log2(scaleOf(each)))));
+  }
+
   #dropEdge() {
     if (this.edge) this.renderer.free(this.edge.image);
     this.edge = null;

@@ -28,9 +28,11 @@ export const kept = {
   get(key, missing) {
     return cellOf(key).value ?? missing;
   },
-  /** Return what another tab may have kept since. @template T @param {string} key @param {T} missing @returns {T} */
+  /** Return what another tab may have kept since, of which the browser may tell later. @template T @param {string} key @param {T} missing @returns {T} */
   newest(key, missing) {
-    return stored(key) ?? kept.get(key, missing);
+    cellOf(key);
+    heard({ key: `fractals.${key}` });
+    return kept.get(key, missing);
   },
   /** Return whether the value will be there when the page is opened again; otherwise it stays in memory.
    * @param {string} key @param {unknown} value */
@@ -49,7 +51,7 @@ export const kept = {
  * @param {{key: string|null}} event null: all was removed */
 export function heard({ key }) {
   for (const [name, cell] of cells)
-    if (key === null || key === `fractals.${name}`) cell.value = stored(name);
+    if (key === null || key === `fractals.${name}`) cell.value = stored(name, cell.peek());
 }
 globalThis.addEventListener?.("storage", heard);
 
@@ -58,10 +60,11 @@ function cellOf(/** @type {string} */ key) {
   return cells.get(key);
 }
 
-function stored(/** @type {string} */ key) {
+/** Return what the browser keeps. @param {string} key @param {unknown} [closed] where it keeps nothing */
+function stored(key, closed = null) {
   try {
     return JSON.parse(localStorage.getItem(`fractals.${key}`) ?? "null");
   } catch {
-    return null;
+    return closed;
   }
 }

@@ -1,5 +1,5 @@
 /** Icons and form fields. Each field shows what it is given; only what is being typed or dragged is its own. */
-import { html, useSignal } from "./html.js";
+import { html, useLayoutEffect, useRef, useSignal } from "./html.js";
 import { kept, observe } from "./state.js";
 import { say, words } from "./words.js";
 
@@ -120,7 +120,14 @@ export function TextField(
   },
 ) {
   const draft = useSignal(/** @type {string|null} */ (null)),
-    wrong = useSignal("");
+    wrong = useSignal(""),
+    field = useRef(/** @type {HTMLInputElement|null} */ (null)),
+    { current: own } = field,
+    marked = own?.value && own.selectionEnd === own.value.length && !own.selectionStart;
+  // What is typed takes the place of all that was selected, also where another value has come since.
+  useLayoutEffect(() => {
+    if (marked && own === document.activeElement) own?.select();
+  }, [value]);
   const judge = (/** @type {string} */ words) => {
     wrong.value = words;
     told(words !== "");
@@ -138,7 +145,7 @@ export function TextField(
     draft.value = null;
     judge("");
   };
-  return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
+  return html`<input type="text" ref=${field} spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
     aria-invalid=${wrong.value ? "true" : undefined} onInput=${(
       /** @type {FieldEvent} */ { target },
     ) => {

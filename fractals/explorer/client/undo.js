@@ -36,8 +36,10 @@ export class Undo {
       { scene, entry } = this.shown;
     if (!last)
       return { frame: this.chain.newest, scene, origin: this.origin, entry, still: this.still };
-    if (last.state) return last.state;
-    const state = { frame: 0, scene: null, origin: 0, color: scene?.color, entry };
+    if (last.state && !last.color) return last.state;
+    const coming = this.queue.asked.findLast(({ open, state }) => open ?? state),
+      color = coming ? colorOf(coming) : scene?.color;
+    const state = { frame: 0, scene: null, origin: 0, color, entry };
     this.queue.note(state);
     return state;
   }
@@ -45,7 +47,8 @@ export class Undo {
   /** Fill in a state from what is placed now: the newest frame, moved. @param {import("./queue.js").After} after
    * @param {WholeScene|null} [opened] the scene, if it was just opened */
   fill({ state, move }, opened) {
-    const scene = opened ?? /** @type {WholeScene} */ ({ ...this.shown.scene, color: state.color });
+    const shown = /** @type {WholeScene} */ (opened ?? this.shown.scene),
+      scene = state.color ? { ...shown, color: state.color } : shown;
     const { newest } = this.chain,
       at = { frame: newest, scene, origin: this.origin, entry: this.shown.entry };
     Object.assign(state, at, move && { move });
@@ -82,6 +85,10 @@ export class Undo {
     return { t: "view", base: state.frame, ...(state.move && messageOf(state.move)) };
   }
 }
+
+/** Return the colors of a scene that comes; undefined: only the server knows them. @param {import("./queue.js").Wish} wish */
+const colorOf = ({ color, open, state }) =>
+  color ?? open?.scene?.color ?? state?.scene?.color ?? state?.color;
 
 /** Return the move from a state's scene to the state, on a canvas of another size; null: none is needed.
  * @param {State} state @param {number[]} size @returns {Move|null} */

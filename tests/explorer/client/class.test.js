@@ -22,6 +22,7 @@ class Model extends EventTarget {
   };
   stage = { add: () => (this.laid += 1), arrived: () => {} };
   resize = mock.fn();
+  check = mock.fn();
   request = async () => this.told;
   still = (/** @type {number} */ width) => pictureCanvas(width, () => 9);
   open(/** @type {unknown} */ what) {
@@ -230,6 +231,30 @@ test("only who is alone sends pictures, and only new ones", async () => {
   model.drawn = {};
   await pass();
   assert.equal(model.of("guest", "picture").length, 2);
+});
+
+test("a guest who follows asks whether the server is there when nothing was heard for long", async () => {
+  let time = Date.now();
+  const clock = mock.method(Date, "now", () => time);
+  try {
+    const { model } = guest();
+    await pass();
+    time += 20_000;
+    model.tell("led", led(1));
+    time += 20_000;
+    await pass();
+    assert.equal(model.check.mock.callCount(), 0);
+    time += 20_000;
+    await pass();
+    await pass();
+    assert.equal(model.check.mock.callCount(), 1);
+    model.tell("moved"); // alone, it sends pictures, which are answered or not
+    time += 60_000;
+    await pass();
+    assert.equal(model.check.mock.callCount(), 1);
+  } finally {
+    clock.mock.restore();
+  }
 });
 
 /** Return a leader's part, and its model. */

@@ -10,7 +10,7 @@ import {
   traced,
   valueAt,
 } from "../../../fractals/explorer/client/panels/curves.js";
-import { path } from "../../../fractals/explorer/client/panels/flight.js";
+import { flyTo, path } from "../../../fractals/explorer/client/panels/flight.js";
 import { flat, looksOf } from "../../../fractals/explorer/client/panels/looks.js";
 import { stopsOf } from "../../../fractals/explorer/client/panels/photo.js";
 
@@ -112,7 +112,8 @@ test("children have the place of one parent and colors of both, and differ", () 
 });
 
 test("children of scenes of two kinds have no key that only the other kind has", () => {
-  const flat = { formula: "newton", view: {}, iteration: {}, color: { palette: "ink" } };
+  const color = { palette: "ink", layers: [{ coloring: "slopes" }] };
+  const flat = { formula: "newton", view: {}, iteration: {}, color };
   const flame = {
     ...{ formula: { name: "flame", transforms: [] }, view: { width: "4" }, color: {} },
     ...{ scatter: { quality: 9 }, display: { gamma: 4 }, title: "Flame" },
@@ -123,7 +124,9 @@ test("children of scenes of two kinds have no key that only the other kind has",
     assert.deepEqual(child.scatter, isFlat ? null : { quality: 9 });
     assert.deepEqual(child.display, isFlat ? null : { gamma: 4 });
     assert.equal("title" in child, false);
+    assert.ok(isFlat || !child.color.layers.length); // which points do not have
   }
+  assert.ok(found.some((child) => child.color.layers.length));
   assert.equal(new Set(found.map(({ scatter }) => scatter)).size, 2);
 });
 
@@ -147,6 +150,94 @@ test("children of two flames have transforms of both, and factors of the one who
       assert.equal(xaos?.length, view.width === "1" ? undefined : 5);
     });
   }
+});
+
+test("children of two attractors or solids of one formula have numbers of both, and looks of one", () => {
+  const one = {
+    view: { width: "1" },
+    color: { palette: "ink" },
+    formula: { name: "clifford", a: -1.7, b: 1.8, rounds: 3, mode: "x" },
+    display: { gamma: 2 },
+  };
+  const other = {
+    view: { width: "2" },
+    color: { palette: "jade" },
+    formula: { name: "clifford", a: 1.5, b: -1.8, rounds: 6 },
+    display: { gamma: 4 },
+  };
+  const found = children(one, other, 40, chance(11), () => "between");
+  const values = (/** @type {string} */ key) => [
+    ...new Set(found.map(({ formula }) => formula[key]).filter((each) => each !== undefined)),
+  ];
+  assert.deepEqual(values("a").sort(), [-0.1, -1.7, 1.5]);
+  assert.deepEqual(values("b").sort(), [-1.8, 0, 1.8]);
+  assert.deepEqual(values("rounds").sort(), [3, 6]); // whole numbers stay whole
+  assert.ok(found.some(({ view, display }) => view.width === "1" && display.gamma === 4));
+  for (const { formula, view } of found) assert.equal(formula.mode === "x", view.width === "1");
+  const solid = { ...other, formula: { name: "menger", a: 1 }, light: { haze: 1 } };
+  for (const { formula, light } of children(one, solid, 12, chance(3), () => "between"))
+    assert.deepEqual(
+      [formula.a, light],
+      formula.name === "menger" ? [1, { haze: 1 }] : [-1.7, null],
+    );
+});
+
+/** A model whose server answers a move after some frames, and draws it after some more. */
+class Server extends EventTarget {
+  size = [640, 400];
+  scene = { view: {} };
+  placed = { center: ["0", "0"], width: "4", rotation: 0, octaves: 0, size: [640, 400] };
+  seen = { middle: [5120, 3200], share: 1 };
+  octaves = 0; // of the wish
+  drawn = 0; // of the newest picture
+  most = 0; // octaves from a picture to what is seen
+  late = 0;
+  each = /** @type {((seconds: number) => void)|null} */ (null);
+  stage = { away: () => Math.abs(this.octaves - this.drawn) };
+  get map() {
+    const k = 2 ** (this.octaves - this.placed.octaves);
+    return [k, 0, 0, k, 320 - 320 * k, 200 - 200 * k];
+  }
+  animate(/** @type {(seconds: number) => void} */ each) {
+    this.each = each;
+    return () => (this.each = null);
+  }
+  move(/** @type {{scale: number}} */ { scale }) {
+    this.octaves += scale / 64;
+  }
+  /** Let a frame of the screen pass; a picture needs some frames. */
+  frame(/** @type {number} */ count) {
+    this.each?.(1 / 60);
+    this.most = Math.max(this.most, this.stage.away());
+    const { octaves } = this;
+    if (++this.late < count) return;
+    this.late = 0;
+    this.drawn = this.placed.octaves;
+    this.placed = { ...this.placed, octaves, width: `${4 * 2 ** -octaves}` };
+  }
+}
+
+test("a flight waits for pictures, and a fast server lets it fly as fast as it can", async () => {
+  const frames = [];
+  for (const late of [1, 20, 60]) {
+    const server = new Server();
+    const { done } = flyTo(/** @type {any} */ (server), {
+      center: ["0", "0"],
+      octaves: 640,
+      step: "flight 1",
+    });
+    let count = 0;
+    for (; server.each; count++) {
+      server.frame(late);
+      assert.ok(count < 20_000);
+    }
+    assert.equal(await done, true);
+    assert.ok(Math.abs(server.octaves - 640) < 0.1);
+    assert.ok(server.most < 10, `${server.most} octaves from a picture`); // nothing is seen of one at 12
+    frames.push(count);
+  }
+  const [fast, slow, slower] = frames;
+  assert.ok(fast < 1.05 * 1200 && slow > 1200 && slower > 2 * slow, frames.join());
 });
 
 test("a slower flight takes longer, and ends at the same place", () => {

@@ -73,10 +73,10 @@ test("a view is drawn first where the user looks, and a new size is one of the c
 test("a change of an image of points waits until the one before is seen", () => {
   const clock = mock.method(performance, "now", () => 5000);
   const { queue, flight } = made();
-  queue.open({ open: { scene: /** @type {any} */ ({}) }, keys: /** @type {any} */ ({}) });
+  queue.open({ open: { scene: /** @type {any} */ ({}) }, edits: true });
   assert.ok(flight.next(5000, false));
   queue.flight = null;
-  queue.open({ open: { scene: /** @type {any} */ ({}) }, keys: /** @type {any} */ ({}) });
+  queue.open({ open: { scene: /** @type {any} */ ({}) }, edits: true });
   assert.ok(flight.isHasty);
   assert.equal(flight.next(5100, false), null);
   flight.seen();

@@ -185,7 +185,7 @@ for (const [name, happen] of ENDINGS) {
 /** A pad by its sticks and triggers. */
 function pad(axes, triggers = {}) {
   const buttons = Array.from({ length: 17 }, (_, k) => ({ value: triggers[k] ?? 0 }));
-  return { axes, buttons };
+  return { axes, buttons, mapping: "standard" };
 }
 
 test("sticks that are worn out wish nothing, and others more the farther they are pushed", () => {
@@ -197,12 +197,21 @@ test("sticks that are worn out wish nothing, and others more the farther they ar
   assert.deepEqual(wishOf(pad([0, 0, 0, 0], { 6: 1 })).zoom, -1);
 });
 
+test("of a pad whose layout is not known only the first stick and the buttons count", () => {
+  const wheel = { ...pad([0, 0, -1, -1], {}), mapping: "" }; // its triggers are axes, which rest at -1
+  assert.equal(wishOf(wheel), null);
+  assert.ok(wishOf({ ...wheel, axes: [0, 1, -1, -1] }).move[1] > 0.9);
+  assert.deepEqual(wishOf({ ...wheel, mapping: "standard" }).look.map(Math.sign), [-1, -1]);
+});
+
 test("a pad moves, turns and zooms the picture until it rests; after a key it has to rest first", () => {
   const explorer = new View(),
     frames = /** @type {(() => void)[]} */ ([]),
     page = Object.assign(new EventTarget(), { requestAnimationFrame: (each) => frames.push(each) });
   let now = /** @type {any} */ (null);
-  attachPad(explorer, { page, pads: () => [null, now] });
+  const wheel = { ...pad([1, 1]), mapping: "" },
+    gone = { ...pad([0, 1]), mapping: "standard", connected: false };
+  attachPad(explorer, { page, pads: () => [null, now && wheel, now && gone, now] });
   const screen = (count) => {
     for (let k = 0; k < count; k++) {
       frames.shift()?.();
@@ -234,4 +243,8 @@ test("a pad moves, turns and zooms the picture until it rests; after a key it ha
   screen(3);
   assert.equal(explorer.each.size, 0);
   assert.equal(frames.length, 0);
+  now = pad([0, 0, 0, 0], { 7: 1 }); // a browser tells of a pad when its first button is pressed
+  page.dispatchEvent(new Event("gamepadconnected"));
+  screen(3);
+  assert.ok(explorer.moves.at(-1).scale > 0);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
 import { Queue } from "../../../fractals/explorer/client/queue.js";
-import { Reconnect } from "../../../fractals/explorer/client/reconnect.js";
+import { Reconnect, watchSleep } from "../../../fractals/explorer/client/reconnect.js";
 
 const MOVE = { at: [0, 0], by: [16, 0], scale: 0, turn: 0 };
 const SCENE = /** @type {any} */ ({ title: "shown" });
@@ -104,4 +104,44 @@ test("a line that answers nothing for 20 seconds is given up", () => {
   assert.equal(renewed.mock.callCount(), 0);
   mock.timers.tick(1);
   assert.equal(renewed.mock.callCount(), 1);
+});
+
+test("a server that does not answer a question is connected to again, and one that refuses it is there", async () => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { renewed, reconnect } = made();
+  await reconnect.check(async () => "here");
+  await reconnect.check(() => Promise.reject(new Error("refused")));
+  mock.timers.tick(60_000);
+  assert.equal(renewed.mock.callCount(), 0);
+  void reconnect.check(() => new Promise(() => {}));
+  mock.timers.tick(5000);
+  assert.equal(renewed.mock.callCount(), 0);
+  mock.timers.tick(5000);
+  assert.equal(renewed.mock.callCount(), 1);
+  mock.timers.reset();
+});
+
+test("a page notices that the machine has slept, and not that it was not seen", () => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setInterval"] });
+  let time = 0;
+  const clock = mock.method(Date, "now", () => time),
+    woken = mock.fn(),
+    end = new AbortController();
+  watchSleep(woken, end.signal);
+  const rest = (/** @type {number} */ ms) => {
+    time += ms;
+    mock.timers.tick(5000);
+  };
+  for (const ms of [5000, 5000, 61_000, 5000]) rest(ms); // looks of a hidden page are a minute apart
+  assert.equal(woken.mock.callCount(), 0);
+  rest(2 * 3_600_000);
+  rest(5000);
+  assert.equal(woken.mock.callCount(), 1);
+  end.abort();
+  rest(3_600_000);
+  assert.equal(woken.mock.callCount(), 1);
+  clock.mock.restore();
+  mock.timers.reset();
 });

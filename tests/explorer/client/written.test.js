@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { inWords, ofFile } from "../../../fractals/explorer/client/heard.js";
 import {
   ANY,
   decimalField,
-  inWords,
-  ofFile,
   numberField,
   partField,
   PLACE,

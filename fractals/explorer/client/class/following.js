@@ -13,10 +13,11 @@ const SIDE = 320,
   MOST = 47_000; // pixels of a side of the picture on the leader's wall; characters: the server takes 48,000
 const EVERY = 4000,
   SPREAD = 1000; // ms between pictures: thirty guests do not send theirs at once
+const QUIET = 30_000; // ms without a word of the leader, after which a guest who follows asks whether the server is there
 const AGAIN = 2000; // ms until a picture or a scene that did not come is asked for again
 const ALONE = "fractals.alone"; // in sessionStorage: whether the guest explores alone, for a page that is loaded again
 
-/** @typedef {Pick<import("../explorer.js").Explorer, "size"|"still"|"open"|"resize"|"stage"|"connected"|"opening"|"drawn"|"connection"|
+/** @typedef {Pick<import("../explorer.js").Explorer, "size"|"still"|"open"|"resize"|"stage"|"connected"|"opening"|"drawn"|"connection"|"check"|
  *   "addEventListener"|"removeEventListener">} Followed */
 
 export class Following {
@@ -29,6 +30,7 @@ export class Following {
   #running = false;
   #opening = false; // whether the scene that is opened is the leader's
   #changed = false; // whether the canvas differs from the newest picture of the wall
+  #heard = Date.now(); // ms, when the leader or the server was heard last
 
   /** @param {Followed} explorer @param {(number: number) => Promise<ImageBitmap>} load returns the leader's picture
    * @param {(ms: number) => Promise<unknown>} rest @param {boolean} [linked] whether the page was opened by a link to a scene */
@@ -91,6 +93,7 @@ export class Following {
 
   #hear(/** @type {Received.LedMessage} */ message) {
     this.led = message;
+    this.#heard = Date.now();
     if (message.gather) this.follow();
     void this.#go();
   }
@@ -157,6 +160,10 @@ export class Following {
     for (;;) {
       await this.rest(EVERY + SPREAD * Math.random());
       const { explorer } = this;
+      if (this.following && Date.now() - this.#heard > QUIET) {
+        this.#heard = Date.now();
+        explorer.check(); // a guest who follows says nothing else, so a dead line would be noticed by nobody
+      }
       if (this.following || !this.#changed || !explorer.connected || !explorer.drawn) continue;
       this.#changed = false;
       const picture = await pictureOf(explorer, SIDE, MOST).catch(() => "");

@@ -91,7 +91,7 @@ function follows(
   };
   function Chip() {
     const { following, name } = guest;
-    if (ui.bare && following) return null;
+    if ((ui.bare && following) || !explorer.connected) return null; // a message says why
     return html`<section class="class-chip glass">${following ? html`<span class="class-state" role="status"><i class="class-dot" aria-hidden="true"></i><span>${words()}</span><span class="faint">${told("move_it")}</span></span>` : html`<${Button} label=${told("follow_again")} kind="primary" onClick=${() => guest.follow()} />`}
       <${Button} label=${name || told("your_name")} kind="quiet" aria-expanded=${String(ui.open === "class")} onClick=${() => void (ui.open === "class" ? close() : open("class"))} /></section>`;
   }

@@ -1,6 +1,6 @@
 /** The leader of a class: what is seen goes to the guests, and the wall has their pictures. */
 import { observe } from "../state.js";
-import { changedScene } from "../wishes.js";
+import { changedScene, pinned } from "../wishes.js";
 import { pictureOf } from "./stills.js";
 
 const SIDE = 1280,
@@ -59,7 +59,7 @@ export class Leading {
   look(guest) {
     const { explorer } = this;
     if (!explorer.placed) return;
-    if (!this.looked) this.#before = changedScene(explorer.scene, explorer.placed, {});
+    if (!this.looked) this.#before = changedScene(pinned(explorer.scene, explorer.placed), {});
     this.looked = guest;
     this.#opening = true;
     explorer.open({ person: guest.number }, `class ${guest.number}`, { jump: false });

@@ -46,7 +46,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   }); // of `Layers`
   const brush = makeBrush();
   const Editor = signal(/** @type {typeof import("./editor.js").Editor|null} */ (null)); // it brings a library, so it is loaded when it is opened
-  const color = () => explorer.scene.color ?? {};
+  const color = () => explorer.wished.color ?? {};
   const index = () => Math.min(own.picked, paintsOf(color()).length - 1);
   const paintOf = () => paintsOf(color())[index()].paint;
 
@@ -176,7 +176,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) },
     }));
     const looks = Looks.value?.(color(), catalog) ?? [];
-    const relief = explorer.placed?.values === false && explorer.scene.relief; // pixels have no values of their own
+    const relief = explorer.placed?.values === false && explorer.wished.relief; // pixels have no values of their own
     const points = explorer.placed?.values === false && !relief; // an image of points: no values, layers or inside
     const inside =
       (/** @type {boolean} */ live) =>

@@ -47,7 +47,7 @@ function valuesOf(
   const known = explorer.catalog.schema.$defs[table].properties;
   return /** @type {Required<Scenes.Light & Camera>} */ ({
     ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
-    ...explorer.scene[part],
+    ...explorer.wished[part],
   });
 }
 
@@ -91,7 +91,7 @@ function Sun(
   return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">${say("ahead")}</span>
       <${Knob} label=${say("sun")} kind="ring sun" at=${at} style=${{ "--color": valuesOf(explorer, "Light", "light").sun_color }} put=${drag} /></div>
     <p class="hint">${say("the_sky_from_above_drag")}</p>
-    <${Button} label=${say("beside_the_camera")} kind="wide-button" aria-pressed=${String((explorer.scene.light?.sun ?? "key") === "key")} title=${say("above_and_to_the_left")} onClick=${() => put("key")} /></div>`;
+    <${Button} label=${say("beside_the_camera")} kind="wide-button" aria-pressed=${String((explorer.wished.light?.sun ?? "key") === "key")} title=${say("above_and_to_the_left")} onClick=${() => put("key")} /></div>`;
 }
 
 /** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */

@@ -21,7 +21,7 @@ const own = observe({ drags: 0 });
 export function Develop(/** @type {{explorer: import("../explorer.js").Explorer}} */ { explorer }) {
   const { schema } = explorer.catalog,
     known = schema.$defs.Develop.properties,
-    scene = explorer.scene;
+    scene = explorer.wished;
   const given = /** @type {Required<Scenes.Develop>} */ ({
     ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
     ...scene.develop,

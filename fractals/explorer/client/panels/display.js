@@ -35,7 +35,7 @@ export function Shown(
   },
 ) {
   const { schema } = explorer.catalog,
-    display = displayOf(explorer.scene, schema),
+    display = displayOf(explorer.wished, schema),
     known = schema.$defs.Display.properties;
   const put = (/** @type {Scenes.Display} */ values, step = "") =>
     explorer.changeIn("display", values, step);

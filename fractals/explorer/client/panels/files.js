@@ -1,10 +1,10 @@
 /** Files that are dropped, chosen or pasted, and the panel of a file that holds many things. */
+import { ofFile } from "../heard.js";
 import { html } from "../html.js";
 import { transport } from "../net.js";
 import { observe } from "../state.js";
 import { Row, Section, Select, TextField } from "../ui.js";
 import { say } from "../words.js";
-import { ofFile } from "../written.js";
 
 const MANY = 12; // things, beyond which a field searches them
 
@@ -44,7 +44,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
         return;
       }
       if (scene) explorer.open({ scene });
-      else explorer.paint({ ...explorer.scene.color, palette: palette ?? "auto" });
+      else explorer.paint({ ...explorer.wished.color, palette: palette ?? "auto" });
       if (!entry) Object.assign(own, { file: asked.length ? file : null, entries: [] }); // no more of a file before
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
@@ -66,7 +66,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
     const palette = await import("./photo.js")
       .then(({ paletteOf }) => paletteOf(file))
       .catch(() => null);
-    if (palette) explorer.paint({ ...explorer.scene.color, palette });
+    if (palette) explorer.paint({ ...explorer.wished.color, palette });
     notify(
       palette
         ? say("the_palette_has_the_colors", { name: file.name })

@@ -1,4 +1,5 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
+import { inWords } from "../heard.js";
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { transport } from "../net.js";
 import { kept, observe } from "../state.js";
@@ -20,7 +21,7 @@ import {
   Toggle,
 } from "../ui.js";
 import { say } from "../words.js";
-import { inWords, numberField } from "../written.js";
+import { numberField } from "../written.js";
 import { decimal } from "./scale.js";
 import { Author, byWorkers, KEPT } from "./share.js";
 import { Timeline } from "./timeline.js";

@@ -93,6 +93,13 @@ function flown(explorer, frame) {
 const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 const AHEAD = 20; // octaves from the newest frame: farther away numbers have too few digits for pixels, and the server accepts 64
+const NEAR = 4,
+  FAR = 9; // octaves from the nearest picture: there a flight begins to slow down, and here it waits: at 12 nothing of it is drawn
+
+/** Return the part of its speed that a flight gives up, so that it does not outrun the pictures.
+ * @param {number} newest octaves from the newest frame @param {number} picture from the nearest picture */
+export const braked = (newest, picture) =>
+  newest > AHEAD ? 1 : Math.min(1, Math.max(0, (picture - NEAR) / (FAR - NEAR)));
 
 /** Tell whether pixels of the view lie on the plane as a flight needs it. */
 export const canFly = (/** @type {import("../explorer.js").Explorer} */ { scene, placed }) =>
@@ -118,7 +125,8 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
   return flown(explorer, (now) => {
     // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
     const [a, b, c, d, e, f] = explorer.map;
-    if (Math.abs(Math.log2(Math.hypot(a, c))) > AHEAD) waited += now - before;
+    const lag = Math.abs(Math.log2(Math.hypot(a, c)));
+    waited += (now - before) * braked(lag, explorer.stage.away(explorer.map));
     before = now;
     const time = now - waited,
       { octaves: deeper, left } = way.at(time);

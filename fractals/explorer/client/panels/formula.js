@@ -191,7 +191,7 @@ export function formulaPanel(
   function Points(
     /** @type {{now: FormulaTable, known?: Received.FormulaFacts}} */ { now, known },
   ) {
-    const { scatter = {}, light = {} } = explorer.scene,
+    const { scatter = {}, light = {} } = explorer.wished,
       solid = explorer.placed.space,
       put = (/** @type {object} */ changes, step = "") =>
         explorer.change({ formula: { ...now, ...changes } }, step);
@@ -323,10 +323,10 @@ export function formulaPanel(
   }
 
   function View() {
-    const now = tableOf(explorer.scene?.formula),
+    const now = tableOf(explorer.wished?.formula),
       known = catalog.formulas.find(({ name }) => name === now.name);
     const options = now.name === "expression" ? [] : optionsOf(known);
-    const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
+    const points = explorer.placed?.values === false && !explorer.wished?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
       ${!points && html`<${Section} title=${say("your_own")}><${Own} now=${now} /><//><${Parameters} now=${now} />`}

@@ -1,10 +1,10 @@
 /** The frame of the user interface: toolbar, panels, status line, messages, dropped files. */
+import { inWords } from "../heard.js";
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
 import { addCommands, TEXT } from "../keys.js";
 import { kept, observe, SECOND } from "../state.js";
 import { Button, captured, Icon, narrow } from "../ui.js";
 import { say } from "../words.js";
-import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
 import { Edge } from "./edge.js";
 import { watchCard } from "./blind.js";
@@ -587,7 +587,7 @@ function favorites(/** @type {Context} */ { explorer, notify }) {
     keys: [key],
     run: () => {
       const palette = kept.get("favourites", /** @type {string[]} */ ([]))[index];
-      if (palette) explorer.paint({ ...explorer.scene.color, palette });
+      if (palette) explorer.paint({ ...explorer.wished.color, palette });
       else notify(say("mark_a_palette_with_its"));
     },
   }));

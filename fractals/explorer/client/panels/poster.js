@@ -1,5 +1,7 @@
 /** The poster desk: paper, margins, a line and a signature around the picture, what is cut away, a proof at print size, and the price. */
+import { inWords } from "../heard.js";
 import { html, useEffect, useSignal, useSignalEffect } from "../html.js";
+import { transport } from "../net.js";
 import { newCanvas } from "../picture.js";
 import {
   INCH,
@@ -30,7 +32,7 @@ import {
   Toggle,
 } from "../ui.js";
 import { number, ofServer, say, words } from "../words.js";
-import { inWords, numberField } from "../written.js";
+import { numberField } from "../written.js";
 import { drawFirst } from "./previews.js";
 import { Road } from "./road.js";
 
@@ -91,6 +93,8 @@ function drawnSignature({ sign, hand, tall, ink }, fine) {
 }
 
 export function posterPanel(/** @type {Context} */ { explorer, notify, open }) {
+  const lacking = transport.lacks("posters");
+  if (lacking) return { View: () => html`<p class="hint">${lacking}</p>` };
   if (explorer.welcome?.export === false)
     return { View: () => html`<p class="hint">${say("this_server_exports_no_files")}</p>` };
   // `at`: of the proof, in shares of the picture; `picture`: how the view looks there; `wrong`: fields that hold no number

@@ -18,7 +18,7 @@ export function Relief(/** @type {{explorer: import("../explorer.js").Explorer}}
   const known = explorer.catalog.schema.$defs.Relief.properties;
   const given = /** @type {Required<Scenes.Relief>} */ ({
     ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
-    ...explorer.scene.relief,
+    ...explorer.wished.relief,
   });
   const put = (/** @type {Scenes.Relief} */ values, step = "") =>
     explorer.changeIn("relief", values, step);

@@ -1,4 +1,5 @@
 /** Share and export: a link, texts, and a picture file of any size. */
+import { inWords } from "../heard.js";
 import { html, useSignalEffect } from "../html.js";
 import { transport } from "../net.js";
 import { formOf, siteOf } from "../offer.js";
@@ -18,7 +19,7 @@ import {
   Toggle,
 } from "../ui.js";
 import { number, ofServer, say, within, words } from "../words.js";
-import { inWords, numberField } from "../written.js";
+import { numberField } from "../written.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
@@ -129,7 +130,13 @@ const FORMATS = [
   ["tiff", "TIFF"],
   ["html", "HTML"],
 ];
-const PIXELS = numberField({ such: "1920", least: 1, most: 32_768, whole: true, large: true }); // of a side of a file
+const PIXELS = numberField({
+  such: "1920",
+  least: 1,
+  most: transport.most,
+  whole: true,
+  large: true,
+}); // of a side of a file
 const LOUPE = 308; // CSS pixels
 const RAW = [
   ["npz", "NumPy"],
@@ -309,6 +316,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         )
       }</div>
       <div class="line"><${Side} name=${say("width_in_pixels")} index=${0} size=${size} /><span class="faint">×</span><${Side} name=${say("height_in_pixels")} index=${1} size=${size} /><span class="faint">${say("pixels")}</span></div>
+      ${lacking && own.wrong.includes(true) && html`<p class="hint">${transport.lacks("larger")}</p>`}
       <${Select} label=${say("samples_a_pixel")} choices=${SAMPLES} value=${own.samples} put=${(
         /** @type {string} */ samples,
       ) => {

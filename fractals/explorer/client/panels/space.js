@@ -16,7 +16,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
   let count = 0;
 
   const camera = (/** @type {Camera} */ values, step = "") =>
-    explorer.change({ camera: { ...explorer.scene.camera, ...values } }, step);
+    explorer.changeIn("camera", values, step);
 
   /** Make sharp what a point of the canvas shows. @param {number[]} at */
   async function focusAt(at) {
@@ -26,7 +26,7 @@ export function spaceTool(/** @type {Pick<Context, "explorer"|"notify">} */ { ex
       .catch((/** @type {Error} */ error) => notify(error.message, "error"));
     if (!told) return;
     if (told.focus === null) return void notify(say("there_is_no_surface_at"));
-    camera({ focus: told.focus, lens: explorer.scene.camera?.lens || LENS });
+    camera({ focus: told.focus, lens: explorer.wished.camera?.lens || LENS });
   }
   explorer.addEventListener("tap", (event) => {
     if (!isSolid(explorer) || !(own.aiming || event.detail.alt)) return;

@@ -38,20 +38,18 @@ const NUDGE = 8,
 
 /** @param {Pick<Context, "explorer"|"canvas"|"tried">} context */
 export function transformsTool({ explorer, canvas, tried }) {
-  // `draft`: the map of the picked transform while its triangle is dragged; `fitted`: triangles have a scale of their own;
-  // `map`: which of a transform's two maps triangles and numbers are of
+  // `fitted`: triangles have a scale of their own; `map`: which of a transform's two maps triangles and numbers are of
   const own = observe({
     map: /** @type {"affine"|"post"} */ ("affine"),
     picked: /** @type {number|string} */ (0),
-    draft: /** @type {number[]|null} */ (null),
     fitted: false,
   });
   let drags = 0,
     held = /** @type {number[]|null} */ (null); // the scale of the triangles while one is dragged: it stays
   const formula = () =>
-    typeof explorer.scene?.formula === "object"
-      ? explorer.scene.formula
-      : { name: explorer.scene?.formula };
+    typeof explorer.wished?.formula === "object"
+      ? explorer.wished.formula
+      : { name: explorer.wished?.formula };
   const known = () => explorer.catalog?.formulas.find(({ name }) => name === formula().name);
   const all = () => transformsOf(formula(), known());
   const listed = () =>
@@ -66,8 +64,6 @@ export function transformsTool({ explorer, canvas, tried }) {
   };
   const picked = () => shown().find(([key]) => key === own.picked) ?? shown()[0];
   const mapOf = (/** @type {Transform} */ transform) => transform[own.map] ?? UNIT;
-  const affineOf = (/** @type {import("../points.js").Listed} */ [key, transform]) =>
-    own.draft && key === picked()[0] ? own.draft : mapOf(transform);
   const replace = (/** @type {Transform[]} */ transforms, step = "") =>
     explorer.change({ formula: { ...formula(), transforms } }, step);
   const desk = deskTool({ explorer, own, listed, shown, picked, replace });
@@ -111,34 +107,14 @@ export function transformsTool({ explorer, canvas, tried }) {
     const step = `gesture handle ${(drags += 1)}`;
     own.picked = key;
     held = plane;
-    const begun = affineOf(picked()),
+    const begun = mapOf(picked()[1]),
       [at] = [apply(plane, cornersOf(begun)[corner])];
     const off = [event.clientX - at[0], event.clientY - at[1]];
-    let last = begun;
     const move = (/** @type {PointerEvent} */ { clientX, clientY, shiftKey }) => {
-      last = dragged(
-        begun,
-        corner,
-        apply(inverse(plane), [clientX - off[0], clientY - off[1]]),
-        shiftKey,
-      );
-      own.draft = last;
-      put({ [own.map]: last }, step);
+      const to = apply(inverse(plane), [clientX - off[0], clientY - off[1]]);
+      put({ [own.map]: dragged(begun, corner, to, shiftKey) }, step);
     };
-    const end = () => {
-      own.draft = last;
-      const mine = drags;
-      const done = () => {
-        if (mine !== drags) return; // another drag has begun
-        own.draft = null;
-        held = null;
-      };
-      if (last === begun) return done();
-      // What the server refuses is not placed: the triangle goes back.
-      for (const name of ["placed", "message", "disconnected"])
-        explorer.addEventListener(name, done, { once: true });
-    };
-    whileHeld(event, move, end);
+    whileHeld(event, move, () => (held = null));
   }
 
   function nudge(
@@ -153,7 +129,7 @@ export function transformsTool({ explorer, canvas, tried }) {
     const plane = onScreen();
     if (!plane) return;
     own.picked = key;
-    const affine = affineOf(picked()),
+    const affine = mapOf(picked()[1]),
       at = apply(plane, cornersOf(affine)[corner]);
     const to = apply(
       inverse(plane),
@@ -172,7 +148,7 @@ export function transformsTool({ explorer, canvas, tried }) {
     /** @type {{entry: import("../points.js").Listed, plane: number[]}} */ { entry, plane },
   ) {
     const [key, transform, name] = entry,
-      corners = cornersOf(affineOf(entry)).map((corner) => apply(plane, corner));
+      corners = cornersOf(mapOf(transform)).map((corner) => apply(plane, corner));
     if (!corners.flat().every((part) => Math.abs(part) < 1e6)) return null;
     const on = key === picked()[0];
     return html`<g class=${on ? "picked" : ""} data-transform=${name} style=${{ "--tint": tintOf(transform) }}>
@@ -231,7 +207,7 @@ export function transformsTool({ explorer, canvas, tried }) {
     const entry = picked();
     if (!entry) return null;
     const [key, transform] = entry,
-      affine = affineOf(entry),
+      affine = mapOf(transform),
       list = listed(),
       count = list.length - symmetryOf(list).count;
     const add = () => {

@@ -1,0 +1,51 @@
+/** Lines of the server in words of the page. */
+import { say } from "./words.js";
+
+/** What fields are called that messages of the server name by their keys. */
+const FIELDS = /** @type {Record<string, string>} */ ({
+  "view.center.0": say("center_real_part"),
+  "view.center.1": say("center_imaginary_part"),
+  "view.width": say("picture_width"),
+  "size.0": say("width_in_pixels"),
+  "size.1": say("height_in_pixels"),
+  supersampling: say("samples_a_pixel"),
+  "iteration.max_iterations": say("limit_of_iterations"),
+});
+const LISTS = /** @type {Record<string, string>} */ ({
+  formulas: say("formula"),
+  variations: say("formula"),
+  palettes: say("color"),
+  colorings: say("color"),
+  scenes: say("gallery"),
+});
+const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
+const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
+const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
+
+/** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
+export function inWords(/** @type {string} */ line) {
+  const [found, key = ""] = KEY.exec(line) ?? [""];
+  const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
+  const text = (found ? name + line.slice(found.length) : line)
+    .replace(LIST, (_, list) =>
+      list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
+    )
+    .replace(KEYWORD, (whole, word) => (word ? word.replaceAll("_", " ") : whole));
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Return a line of the server about a file in words of the page; the name of a pasted text says nothing.
+ * @param {string} line @param {string} name */
+export function ofFile(line, name) {
+  if (!line.startsWith(`${name}: `)) return inWords(line);
+  const rest = line.slice(name.length + 2);
+  return name.startsWith("pasted.")
+    ? inWords(rest)
+    : say("a_file_says", { name, line: inWords(rest) });
+}
+
+/** Return the last word of a key that is no number: "color.layers.0.blend" -> "blend"; of a name's table, the table. */
+function lastOf(/** @type {string} */ key) {
+  const parts = key.split(".").filter((part) => !/^\d+$/.test(part) && part !== "name");
+  return (parts.at(-1) ?? "").replaceAll("_", " ");
+}
