@@ -171,7 +171,7 @@ def choose_video(
             raise OptionError(f"lossless=True is codec ffv1, not {codec}: give one of them")
         codec = "ffv1"
     codec = codec or DEFAULTS[suffix]
-    if codec not in CODECS:
+    if not isinstance(codec, str) or codec not in CODECS:
         raise OptionError(
             f"unknown codec '{shown(codec, 40)}': choose one of {', '.join(CODECS)}, or png"
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fractals.errors import FractalsError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io import png
 from fractals.scene.numbers import LONG_INTEGER, ExactFloat
 
@@ -47,6 +47,14 @@ TOML_TEXT = (
     r"|'[^'\n]*+(?:'|$|\Z)"
     r"|\#[^\n]*+"
 )
+
+
+def as_path(given: Any) -> Path:
+    """Return the path that a caller of the library gave, or raise an `OptionError`."""
+    name = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if not isinstance(name, str):
+        raise OptionError(f"{given!r:.60}: give the name of a file")
+    return Path(name)
 
 
 def check_output(path: str | Path, overwrite: bool) -> None:
