@@ -26,9 +26,9 @@ from fractals.scene.model import Scene
 from fractals.scene.numbers import (
     decimal_text,
     decimals,
-    is_real,
     log2,
     missing_decimals,
+    plain,
     width_text,
 )
 from fractals.search.find import find_misiurewicz
@@ -138,10 +138,11 @@ class Film(Timeline):
         OptionError
             The film has no such time.
         """
-        if not is_real(seconds) or not 0 <= seconds <= self.seconds:
+        at = plain(seconds)
+        if not isinstance(at, int | float) or not 0 <= at <= self.seconds:
             raise OptionError(f"{shown(seconds, 40)} s: the film has {self.seconds:g} s")
-        frames, seconds = self._drawn_alone(float(seconds))
-        return frames.image(seconds)
+        frames, within = self._drawn_alone(at)
+        return frames.image(within)
 
     def _drawn_alone(self, seconds: float) -> tuple[SingleFrames, float]:
         """Return what draws single frames of a time's part, and the time within the part."""

@@ -10,6 +10,7 @@ from fractals.color import trap_image
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.files import (
+    NO_TEXT,
     PATH_SHOWN,
     as_path,
     check_output,
@@ -96,7 +97,7 @@ def read_points(path: Path) -> list[list[Any]]:
     try:
         text = text_of(read_bytes(path, MAX_BYTES))
     except UnicodeDecodeError:
-        raise SceneError(f"{name}: neither UTF-8 nor UTF-16 text") from None
+        raise SceneError(f"{name}: {NO_TEXT}") from None
     points: list[list[Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -46,6 +46,7 @@ from fractals.io.files import (
     PATH_SHOWN,
     STORE_FORMAT,
     as_path,
+    check_overwrite,
     open_inside,
     read_store_header,
     writing,
@@ -323,6 +324,7 @@ def save_sums(total: Any, path: Path, overwrite: bool) -> None:
     """Write a total to a new store."""
     if path.suffix.lower() != STORE:
         raise OptionError(f"'{path}': the sums of a picture are saved as a store, NAME{STORE}")
+    check_overwrite(overwrite)
     if os.path.exists(path / HEADER) and not overwrite:
         raise FractalsError(f"'{path}' exists already: {ANOTHER}")
     kind: SumKind = import_module(total.store).KIND
