@@ -323,10 +323,20 @@ def explain(error: Exception) -> int:
 def system_message(error: OSError) -> str:
     """Return what the operating system says, with the file's name."""
     reason = error.strerror or str(error) or type(error).__name__
+    if error.errno == errno.ENOENT and _is_folder_removed():
+        return "the current folder was removed: change to another"
     if error.filename is None:
         full = error.errno == errno.ENOSPC
         return f"stdout can't be written: {reason}" if full else reason
     return f"'{error.filename}': {reason}"
+
+
+def _is_folder_removed() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def usage_message(error: click.ClickException) -> str:
