@@ -101,6 +101,8 @@ def names(kind: str = "") -> tuple[str, ...]:
     """
     if kind == "":
         return (*KINDS, *TABLED)
+    if not isinstance(kind, str):
+        kind = repr(kind)
     if kind in TABLED:
         module, table = TABLED[kind]
         return tuple(sorted(getattr(importlib.import_module(module), table)))

@@ -9,6 +9,7 @@ import re
 import runpy
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,10 @@ import fractals
 from fractals.backends.cpu import backend
 from fractals.cli.keys import KEYS
 from fractals.color.palette import srgb_from_linear
-from fractals.errors import InputError, OptionError, SceneError
+from fractals.errors import FractalsError, InputError, OptionError, SceneError
 from fractals.explorer.options import ExploreOptions
 from fractals.films.options import FilmOptions, SaveOptions
+from fractals.io.escape_data import check_suffix
 from fractals.io.image import PictureFile
 from fractals.kernels.primitives import fma, number
 from fractals.meant import ATTRIBUTES
@@ -33,6 +35,7 @@ from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import TABLES, Scene
 from fractals.search.options import SearchOptions, SpiralOptions
 from fractals.tools.options import TraceOptions
+from fractals.tools.trace import check_drawing
 
 HERE = Path(__file__).parent
 TINY = {"size": (8, 6), "supersampling": 1, "device": "cpu"}
@@ -183,15 +186,48 @@ def test_signatures_list_all_keywords():
         (lambda: Scene().replace(center=3), SceneError, "not a point"),
         (lambda: fractals.View(width="1", zoom="2"), SceneError, "^width and zoom are both"),
         (lambda: fractals.load_scene(3), OptionError, "3 is no scene"),
-        (lambda: fractals.render(threads=0), OptionError, "give 1 or more"),
+        (lambda: fractals.render(threads=0), OptionError, "give 1 to 1024"),
+        (lambda: fractals.plan(threads=10**400), OptionError, "give 1 to 1024"),
+        (lambda: fractals.plan(threads=Decimal("sNaN")), OptionError, "whole number"),
         (lambda: fractals.render(threads="2"), OptionError, "whole number"),
         (lambda: fractals.render(device=1), OptionError, "device=1"),
         (lambda: fractals.render(force="no"), OptionError, "True or False"),
         (lambda: fractals.render(progress=3), OptionError, "a function"),
         (lambda: fractals.recolor(7), OptionError, "the path of a file"),
         (lambda: fractals.render_to(3), OptionError, "name of a file"),
+        (lambda: fractals.render(preview="a" * 300 + ".png"), FractalsError, "can't be written"),
+        (lambda: fractals.render_to("a.png", preview="\0.png"), FractalsError, "null byte"),
+        (lambda: fractals.render_to("\ud800.png", preview="a.png"), FractalsError, "surrogates"),
+        (lambda: fractals.render_to(io.StringIO()), OptionError, "an open binary file"),
+        (lambda: fractals.plan(device="a" * 300), OptionError, "unknown device 'a{40}...'"),
+        (lambda: fractals.load_formula("a" * 300 + ".py"), InputError, "no such file"),
+        (lambda: fractals.compute_to("a" * 300 + ".fz", **TINY), FractalsError, "too long"),
+        (lambda: fractals.recolor("."), InputError, "^.: Is a directory"),
+        (lambda: fractals.save_scene("seahorse", "a.toml"), OptionError, "no Scene"),
+        (lambda: fractals.fit_colors(None), OptionError, "None is no Scene"),
+        (lambda: fractals.names(["palettes"]), OptionError, "unknown kind"),
+        (lambda: fractals.nuclei(10**400), OptionError, "give at most 15"),
+        (lambda: fractals.nuclei(2, degree=10**400), OptionError, "give at most 1 for degree"),
+        (lambda: fractals.verify("a.png", -1), OptionError, "pixels=-1"),
+        (lambda: fractals.verify("a.png", seed="x"), OptionError, "seed='x'"),
+        (lambda: fractals.find_nucleus(progress=True), OptionError, "give a function"),
+        (lambda: fractals.find_interesting(progress=1), OptionError, "give a function"),
+        (lambda: fractals.find_interesting(count=10**400), OptionError, "give 1 to 100"),
+        (lambda: fractals.film(cycle=10**400), OptionError, "more than 308 digits"),
+        (lambda: fractals.film(cycle=1).still(None), OptionError, "None s: the film has 1 s"),
+        (lambda: fractals.film(cycle=1).still(Decimal("sNaN")), OptionError, "sNaN s: the film"),
+        (lambda: fractals.film(cycle=1).frames(1.5), OptionError, "give whole numbers"),
+        (
+            lambda: fractals.save_scene(Scene(), "a.toml", overwrite="no"),
+            OptionError,
+            "True or False",
+        ),
+        (lambda: fractals.compute(**TINY).save("a.fz", overwrite=1), OptionError, "True or False"),
+        (lambda: fractals.film(cycle=1).save("a.mp4", frames=3), OptionError, "two whole numbers"),
+        (lambda: fractals.film(cycle=1).save("a.mp4", codec=["av1"]), OptionError, "unknown codec"),
         (lambda: fractals.Palette(["blau"]), InputError, "'blau' is not a color"),
         (lambda: fractals.Palette(["#000"], space="rgb"), InputError, "space is one of"),
+        (lambda: fractals.Palette(["#000"], blend=np.ones(2)), InputError, "blend is one of"),
         (lambda: fractals.Image(np.zeros((2, 2)), Scene()), OptionError, "shape \\(2, 2\\)"),
         (lambda: fractals.Image(np.zeros((1, 1, 3), np.uint8), 0), OptionError, "no Scene"),
         (
@@ -205,6 +241,26 @@ def test_errors_are_those_of_the_package(call, error, part):
     with pytest.raises(error, match=part) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [None, 3, b"a.fz", ["a.fz"], Scene()])
+@pytest.mark.parametrize(
+    "call",
+    [
+        fractals.compute_to,
+        fractals.load_formula,
+        fractals.verify,
+        fractals.EscapeData.load,
+        check_suffix,
+        lambda path: check_drawing(path, overwrite=False),
+        lambda path: fractals.save_scene(Scene(), path),
+        lambda path: fractals.film(cycle=1).save(path),
+    ],
+)
+def test_what_is_no_path_is_told(call, given):
+    named = re.escape(repr(given)[:60])
+    with pytest.raises(OptionError, match=f"^{named}: give the name of a file"):
+        call(given)
 
 
 def test_input_error_is_the_base_of_scene_error():

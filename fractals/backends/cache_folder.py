@@ -144,7 +144,8 @@ def reason(error: OSError) -> str:
     """Return in a few words why a folder or file can't be used."""
     if isinstance(error, UntrustedFolderError):
         return str(error)
-    return f"{error.strerror or error}: '{error.filename}'" if error.filename else str(error)
+    said = error.strerror or str(error)
+    return f"{said}: '{error.filename}'" if error.filename else said
 
 
 def trusted_folder(path: str | os.PathLike[str]) -> Path:

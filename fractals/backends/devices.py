@@ -98,7 +98,8 @@ def _choose_gpu(request: str) -> Choice:
             raise OptionError(
                 f"no device '{request}': Apple's GPUs are reached through OpenCL; use opencl or cpu"
             )
-        raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
+        known = ", ".join(REQUESTS)
+        raise OptionError(f"unknown device '{shown(request, 40)}': choose one of {known}")
 
     from fractals.backends.cuda import gpus
 

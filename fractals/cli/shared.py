@@ -28,6 +28,7 @@ from fractals.cli.messages import tell
 from fractals.cli.values import Whole
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.rendering.options import (
+    MAX_THREADS,
     DeviceOptions,
     FileOptions,
     Options,
@@ -53,7 +54,6 @@ TABLES = ("image", "iteration", "color")
 OWN = ("device", "threads", "formulas")  # that are no keys of scenes
 KEYS = (*OWN, "author", *TABLES)
 FORMULAS, LOSSY = "fractals.formulas", "fractals.lossy"  # keys of click's context
-MAX_THREADS = 1024
 DEVICE_NAME = re.compile(r"auto|cpu|gpu|(cuda|opencl)(:\d+|:all)?|simulator|python", re.ASCII)
 
 

@@ -1,10 +1,12 @@
 """The verbs, imported when they are called, the overview of them, and how one is run."""
 
 import errno
+import functools
 import importlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,9 +24,10 @@ from fractals.cli.messages import (
     discard,
     print_line,
     print_lines,
+    tell,
     write_out,
 )
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, FractalsWarning, OptionError
 from fractals.meant import VERBS
 
 
@@ -255,7 +258,9 @@ def run_verb(arguments: list[str] | None = None) -> int:
     Verbosity.quiet = Verbosity.verbose = False
     Called.verb = None
     try:
-        code = cli.main(arguments, prog_name="fractals", standalone_mode=False)
+        with warnings.catch_warnings(action="default", category=FractalsWarning):  # once each
+            warnings.showwarning = functools.partial(_show_warning, warnings.showwarning)
+            code = cli.main(arguments, prog_name="fractals", standalone_mode=False)
         if sys.stdout is not None:
             write_out(b"")  # what is buffered fails here, and not when Python ends
         return code if isinstance(code, int) else 0
@@ -269,6 +274,17 @@ def run_verb(arguments: list[str] | None = None) -> int:
         return 1
     except Exception as error:
         return explain(error)
+
+
+def _show_warning(usual: Any, message: Warning | str, *where: Any, **more: Any) -> None:
+    """Print a note of a function that a verb calls without ``on_message`` as a line.
+
+    Python would print it with a line of click's source.
+    """
+    if isinstance(message, FractalsWarning):
+        tell(str(message))
+    else:
+        usual(message, *where, **more)
 
 
 def explain(error: Exception) -> int:
@@ -307,10 +323,20 @@ def explain(error: Exception) -> int:
 def system_message(error: OSError) -> str:
     """Return what the operating system says, with the file's name."""
     reason = error.strerror or str(error) or type(error).__name__
+    if error.errno == errno.ENOENT and _is_folder_removed():
+        return "the current folder was removed: change to another"
     if error.filename is None:
         full = error.errno == errno.ENOSPC
         return f"stdout can't be written: {reason}" if full else reason
     return f"'{error.filename}': {reason}"
+
+
+def _is_folder_removed() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def usage_message(error: click.ClickException) -> str:

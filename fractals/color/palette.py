@@ -212,7 +212,7 @@ class Palette:
         if not isinstance(self.cyclic, bool):
             raise _wrong("cyclic", "true or false", self.cyclic)
         for key, allowed in (("space", SPACES), ("blend", BLENDS)):
-            if (given := getattr(self, key)) not in allowed:
+            if not isinstance(given := getattr(self, key), str) or given not in allowed:
                 raise _wrong(key, f"one of {', '.join(allowed)}", given)
         object.__setattr__(self, "stops", parse_stops(self.stops, self.cyclic))
 

@@ -87,6 +87,7 @@ class Codec:
     # bits_a_pixel, pixels_a_second: of a file, and of one encoder, for forecasts
     bits_a_pixel: float = 0.08
     pixels_a_second: float = 29e6
+    least: int = 2  # pixels of a side: smaller ones end ffmpeg with an error, or by a signal
 
 
 X265 = "log-level=error:pools=none:frame-threads=1:info=0:open-gop=0"
@@ -102,12 +103,14 @@ CODECS = {
         ),
         (".mp4", ".mkv", ".mov"),
         pixels_a_second=8e6,
+        least=16,
     ),
     "av1": Codec(
         ("-c:v", "libsvtav1", "-preset", "6", "-crf", "26", "-svtav1-params", "lp=1"),
         (".mkv", ".webm", ".mp4"),
         (10, 8),
         pixels_a_second=12e6,
+        least=16,
     ),
     "prores": Codec(
         ("-c:v", "prores_ks", "-profile:v", "3", "-threads", "1"),
@@ -149,7 +152,16 @@ class Video:
         return Planes(self.sampling, self.bits) if self.sampling else Packed()
 
     def check_size(self, size: tuple[int, int]) -> None:
-        """Raise an `OptionError` where chroma values would lie across the picture's edge."""
+        """Raise an `OptionError` for sides that the codec does not take.
+
+        They are too short, or chroma values would lie across the picture's edge.
+        """
+        least = CODECS[self.codec].least
+        if min(size) < least:
+            raise OptionError(
+                f"{size[0]}x{size[1]}: the sides of {self.codec} have {least} pixels or more; "
+                "give a larger size=, or a .gif or .webp"
+            )
         across, down = SAMPLING.get(self.sampling, (1, 1))
         if size[0] % across or size[1] % down:
             even = ((size[0] + 1) // 2 * 2, (size[1] + 1) // 2 * 2)
@@ -171,7 +183,7 @@ def choose_video(
             raise OptionError(f"lossless=True is codec ffv1, not {codec}: give one of them")
         codec = "ffv1"
     codec = codec or DEFAULTS[suffix]
-    if codec not in CODECS:
+    if not isinstance(codec, str) or codec not in CODECS:
         raise OptionError(
             f"unknown codec '{shown(codec, 40)}': choose one of {', '.join(CODECS)}, or png"
         )

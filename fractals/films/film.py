@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
 
-from fractals.errors import FractalsError, OptionError, counted
+from fractals.errors import FractalsError, OptionError, counted, shown
 from fractals.films.frames import SingleFrames
 from fractals.films.motion import make_places
 from fractals.films.options import FilmOptions, SaveOptions
@@ -23,7 +23,14 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_text, decimals, log2, missing_decimals, width_text
+from fractals.scene.numbers import (
+    decimal_text,
+    decimals,
+    log2,
+    missing_decimals,
+    plain,
+    width_text,
+)
 from fractals.search.find import find_misiurewicz
 
 SPEED = 1.5  # octaves a second of a zoom without a length
@@ -131,10 +138,11 @@ class Film(Timeline):
         OptionError
             The film has no such time.
         """
-        if not 0 <= seconds <= self.seconds:
-            raise OptionError(f"{seconds:g} s: the film has {self.seconds:g} s")
-        frames, seconds = self._drawn_alone(seconds)
-        return frames.image(seconds)
+        at = plain(seconds)
+        if not isinstance(at, int | float) or not 0 <= at <= self.seconds:
+            raise OptionError(f"{shown(seconds, 40)} s: the film has {self.seconds:g} s")
+        frames, within = self._drawn_alone(at)
+        return frames.image(within)
 
     def _drawn_alone(self, seconds: float) -> tuple[SingleFrames, float]:
         """Return what draws single frames of a time's part, and the time within the part."""

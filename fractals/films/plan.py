@@ -43,6 +43,7 @@ from fractals.rendering.tiles import Tile
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
+from fractals.scene.numbers import whole
 
 # Parts of a film are divided where its tracks begin and end to move.
 #
@@ -577,11 +578,14 @@ class Timeline:
         Raises
         ------
         OptionError
-            The type is another one.
+            The type is another one, or a number is not whole.
         """
         if dtype not in ("uint8", "uint16"):
             raise OptionError(f"dtype={shown(repr(dtype), 40)}: give 'uint8' or 'uint16'")
-        frames = self._frames(range(len(self))[first:last])
+        begin, end = whole(first), len(self) if last is None else whole(last)
+        if begin is None or end is None:
+            raise OptionError(f"frames({first!r:.40}, {last!r:.40}): give whole numbers")
+        frames = self._frames(range(len(self))[begin:end])
         return map(rounded, frames) if dtype == "uint8" else frames
 
     def _frames(self, numbers: range) -> Iterator[Frame]:

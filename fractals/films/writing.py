@@ -24,10 +24,11 @@ from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
 from fractals.io import metadata
-from fractals.io.files import check_output, published, writing, written
+from fractals.io.files import as_path, check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
 from fractals.scene.model import Scene
+from fractals.scene.numbers import plain, whole
 
 NUMBERED = re.compile(r"%0?(\d?)d")
 WEBP = {"quality": 80, "method": 4, "minimize_size": False}
@@ -93,6 +94,7 @@ class Output:
 def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Output:
     """Return what a film is written to, after all checks that need no drawing."""
     numbers = _numbers(film, options.frames)
+    as_path(path)  # whose end may tell a folder: frames/
     name = str(path)
     video = video_of(path, options.codec, options.bits, options.lossless)
     if video is None and options.cluster is not None:
@@ -136,9 +138,17 @@ def check_silent(film: Timeline, kind: str, options: SaveOptions) -> None:
 
 
 def _numbers(film: Timeline, frames: tuple[int, int] | None) -> range:
-    first, last = frames or (0, len(film))
+    given = plain((0, len(film)) if frames is None else frames)
+    parts = given if isinstance(given, list | tuple) else ()
+    pair = [number for number in map(whole, parts) if number is not None]
+    if not len(pair) == len(parts) == 2:
+        raise OptionError(
+            f"frames={frames!r:.40}: give two whole numbers, a frame and the one after the last"
+        )
+    first, last = pair
     if not 0 <= first < last <= len(film):
-        raise OptionError(f"frames {first}:{last}: the film has frames 0:{len(film)}")
+        asked = f"{shown(first, 40)}:{shown(last, 40)}"
+        raise OptionError(f"frames {asked}: the film has frames 0:{len(film)}")
     return range(first, last)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fractals import catalog
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io.facts import Summary, Tally
+from fractals.io.files import as_path
 from fractals.io.raw_data import Axes, RawData, axes_of, view_facts
 from fractals.kernels.formula import Formula
 from fractals.meant import Hinting, Hints
@@ -361,15 +362,16 @@ class EscapePlanes(Hints, RawData, metaclass=Hinting):
         InputError
             The file is missing, damaged, not complete, or holds something else.
         """
-        suffix = Path(path).suffix.lower()
+        path = as_path(path)
+        suffix = path.suffix.lower()
         name = suffix[1:] if suffix in SUFFIXES else "npz"
-        raw = catalog.load("raw", name)().load(Path(path))
+        raw = catalog.load("raw", name)().load(path)
         return cls(**vars(raw))
 
 
 def check_suffix(path: str | Path) -> str:
     """Return the suffix of a file of raw numbers, or raise an `OptionError`."""
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise OptionError(f"'{path}': raw numbers go to a file that ends in {', '.join(SUFFIXES)}")
     return suffix

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fractals.errors import FractalsError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io import png
-from fractals.scene.numbers import LONG_INTEGER, ExactFloat
+from fractals.scene.numbers import LONG_INTEGER, ExactFloat, plain
 
 SCENE_KEY = "fractals:scene"  # of the iTXt chunk
 HEADER = "header.json"  # of a store: see `fractals.io.stores.store`
@@ -36,6 +36,7 @@ PAGES = {
     ".html": (b'id="scene" href="data:application/toml;base64,', b'"'),
     ".svg": (b"<desc>", b"</desc>"),
 }
+NO_TEXT = "neither UTF-8 nor UTF-16 text"
 PATH_SHOWN = 4096  # characters of a path in a message
 TOML_HEADER = r"(?m)^[ \t]*+\[{1,2}[^\[\],\n]*+\]"
 # The texts and comments of a TOML file. Possessive (++, *+), and closed by the file's end too, so
@@ -49,8 +50,24 @@ TOML_TEXT = (
 )
 
 
+def as_path(given: Any) -> Path:
+    """Return the path that a caller of the library gave, or raise an `OptionError`."""
+    name = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if not isinstance(name, str):
+        raise OptionError(f"{given!r:.60}: give the name of a file")
+    return Path(name)
+
+
+def check_overwrite(given: Any) -> None:
+    """Raise an `OptionError` for a value of ``overwrite=`` that is neither True nor False."""
+    if not isinstance(plain(given), bool):
+        raise OptionError(f"overwrite={given!r:.40}: give True or False")
+
+
 def check_output(path: str | Path, overwrite: bool) -> None:
     """Raise a `FractalsError` where a file could not be written, before any work is done."""
+    if not isinstance(overwrite, bool):
+        check_overwrite(overwrite)
     path = Path(path)
     if os.path.isdir(path):
         raise _refused(path, "is a folder: name a file")
@@ -217,6 +234,8 @@ def read_scene_text(path: str | Path) -> str:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or shown(error)
+        if os.path.isdir(path):
+            raise SceneError(f"{name}: {reason}") from None
         raise SceneError(f"{name}: the {kind} is damaged or cut short ({reason})") from None
     if text is None:
         raise NoSceneError(
@@ -417,6 +436,8 @@ def parsed(path: Path | str, parse: Callable[[], Any]) -> dict[str, Any]:
         raise SceneError(f"{name}: nested too deeply") from None
     except OSError as error:
         raise SceneError(f"{name}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise SceneError(f"{name}: {NO_TEXT}") from None
     except ValueError as error:
         if isinstance(error, FractalsError):
             raise

@@ -7,7 +7,7 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import InputError, SceneError, shown
 from fractals.io.beside import Place
-from fractals.io.files import read_bytes, text_of
+from fractals.io.files import NO_TEXT, read_bytes, text_of
 from fractals.io.palettes import find_palette
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.numbers import plain_minus
@@ -78,7 +78,7 @@ def read_points(path: Path) -> list[list[Any]]:
     try:
         text = text_of(read_bytes(path, MAX_BYTES))
     except UnicodeDecodeError:
-        raise SceneError(f"{name}: neither UTF-8 nor UTF-16 text") from None
+        raise SceneError(f"{name}: {NO_TEXT}") from None
     points: list[list[Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -8,6 +8,7 @@ import ast
 import hashlib
 import importlib.machinery
 import importlib.util
+import os
 import sys
 import traceback
 import weakref
@@ -17,6 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fractals.errors import InputError, shown
+from fractals.io.files import as_path
 from fractals.kernels.formula import AnyFormula, with_recipe
 
 _LOADED: weakref.WeakValueDictionary[Any, AnyFormula] = weakref.WeakValueDictionary()
@@ -46,7 +48,7 @@ def load_formula(path: str | Path, **options: Any) -> AnyFormula:
     InputError
         The file is missing, fails, returns no formula, or has a constant that is not converted.
     """
-    path = Path(path)
+    path = as_path(path)
     module = _run(path)
     make = getattr(module, "make", None)
     if not callable(make):
@@ -89,7 +91,7 @@ def _load_again(key: tuple[Path, str, str], options: dict[str, Any]) -> AnyFormu
 
 def _run(path: Path) -> ModuleType:
     """Return the module of a file, run under a name outside this package."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{shown(path)}: no such file")
     # A function of this package would be cached on disk by its name alone, and one from elsewhere
     # is cached by its bytecode: see `backends.code_cache`.

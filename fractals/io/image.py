@@ -19,7 +19,7 @@ from fractals.io.metadata import SOFTWARE_NAME
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
 from fractals.meant import Hinting, Hints
-from fractals.scene.model import Scene
+from fractals.scene.model import Scene, no_scene
 from fractals.scene.numbers import whole
 from fractals.scene.picture import ImageSettings as Picture
 from fractals.threads import core_count
@@ -122,7 +122,7 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
             bits = 8 * self.pixels.itemsize
             scene = Scene(image={"size": self.size, "bits": bits})
         if not isinstance(scene, Scene):
-            raise OptionError(f"{scene!r:.60} is no Scene: give fractals.load_scene(...)")
+            raise no_scene(scene)
         timings = {} if timings is None else timings
         super().__init__(scene, timings, device, precision, method, loop, summary)
         if self.size != scene.image.size:
@@ -202,8 +202,8 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         FractalsError
             The file exists, or can't be written; an existing file is unchanged.
         """
-        if not isinstance(path, str | Path) and not hasattr(path, "write"):
-            raise OptionError(f"{path!r:.60}: give the name of a file, or an open binary file")
+        if not isinstance(path, str | Path):
+            _check_open(path)
         if format is None:
             file_format = format_of(path) if isinstance(path, str | Path) else "PNG"
         else:
@@ -347,8 +347,8 @@ class PictureFile:
             if self.file_format != "PNG":  # which holds every picture
                 check_format(self.file_format, picture)
             check_output(path, overwrite)
-        elif not hasattr(path, "write"):
-            raise OptionError(f"{path!r:.60}: give the name of a file, or an open binary file")
+        else:
+            _check_open(path)
         # Whether rows can be written while others are drawn
         self.streams = self.file_format == "PNG"
 
@@ -413,6 +413,12 @@ def read_small(path: str | Path) -> Pixels:
         raise
     except Exception as error:  # Pillow raises many types for damaged data
         raise SceneError(f"{label}: the picture is damaged or cut short ({shown(error)})") from None
+
+
+def _check_open(file: Any) -> None:
+    """Raise an `OptionError` for what bytes can't be written to."""
+    if not hasattr(file, "write") or isinstance(file, io.TextIOBase):
+        raise OptionError(f"{file!r:.60}: give the name of a file, or an open binary file")
 
 
 def format_of(path: str | Path) -> str:

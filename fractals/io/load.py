@@ -11,6 +11,7 @@ from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.files import (
     PATH_SHOWN,
+    as_path,
     check_output,
     written,
 )
@@ -18,7 +19,7 @@ from fractals.io.palettes import find_palette
 from fractals.io.tables import gallery_table, is_json, read_table, split_source
 from fractals.scene.credits import claims_another
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.model import Scene, merge, nest, validate
+from fractals.scene.model import Scene, merge, nest, no_scene, validate
 from fractals.scene.paint import MAX_NESTING, nested_deeper
 from fractals.scene.space import SOURCES
 
@@ -145,13 +146,15 @@ def save_scene(scene: Scene, path: str | Path, *, overwrite: bool = False) -> No
     Raises
     ------
     OptionError
-        The suffix names no format of scenes.
+        The suffix names no format of scenes, or `scene` is no Scene.
     SceneError
         The formula is a `Formula` object, which has no name to write.
     FractalsError
         The file exists, or can't be written; an existing file is unchanged.
     """
     suffix = check_suffix(path)
+    if not isinstance(scene, Scene):
+        raise no_scene(scene)
     text = scene.to_toml() if suffix == ".toml" else scene.to_json() + "\n"
     check_output(path, overwrite)
     with written(path, overwrite) as file:
@@ -163,7 +166,7 @@ def check_suffix(path: str | Path) -> str:
 
     `OptionError`: it names no format of scenes.
     """
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path).suffix.lower()
     if suffix not in SCENE_SUFFIXES:
         raise OptionError(f"'{path}': a scene is written to a .toml or .json file")
     return suffix

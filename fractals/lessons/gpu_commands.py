@@ -327,15 +327,16 @@ def share(text: str) -> float:
 def samples_of(scene: "Scene") -> "Scene":
     """Return a scene whose pixels are all samples of another.
 
-    An `OptionError` refuses images of other families, which have no counts, and perturbation, where
-    counts are not the steps taken.
+    Of a relief these are the samples of its plane. An `OptionError` refuses images of other
+    families, which have no counts, and perturbation, where counts are not the steps taken.
     """
     import fractals
 
     scene.make_formula()
     samples = scene.image.supersampling
     across, down = scene.image.size
-    single = scene.replace(size=(across * samples, down * samples), supersampling=1)
+    size = across * samples, down * samples
+    single = scene.replace(size=size, supersampling=1, heights="none")
     if fractals.plan(single, device="cpu").method != "direct":
         raise OptionError("perturbation skips steps, so counts say nothing: choose a wider view")
     return single

@@ -14,7 +14,7 @@ from fractals.rendering.options import CHOSEN, RenderOptions, reading
 from fractals.rendering.raw_numbers import compute_data
 from fractals.rendering.values import layer_values
 from fractals.scene.geometry import ResolvedLayer
-from fractals.scene.model import Scene
+from fractals.scene.model import Scene, no_scene
 from fractals.scene.paint import Paint
 
 SIZE = (96, 54)  # samples; the fit depends on the scene, and not on the size of its picture
@@ -92,6 +92,8 @@ def fit_colors(scene: Scene, *, layers: bool = False) -> Scene:
     >>> fit_colors(seahorses.replace(coloring="stripe_average")).color.density > 1
     True
     """
+    if not isinstance(scene, Scene):
+        raise no_scene(scene)
     if layers:
         tables = scene.to_values()["color"].get("layers", ())
         scene = scene.replace(layers=[_fit_layer(scene, table) for table in tables])

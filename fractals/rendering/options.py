@@ -24,7 +24,7 @@ from fractals import catalog
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.meant import KEYWORDS, SYNONYMS
-from fractals.scene.numbers import plain, whole
+from fractals.scene.numbers import check_floats, plain, whole
 from fractals.scene.signature import Written
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fractals.rendering.preview import Onlooker
     from fractals.scene.model import Scene
 
+MAX_THREADS = 1024  # each has a stack and arrays of its own
 CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
 
 
@@ -87,7 +88,18 @@ def _as_number(name: str, field: OptionField, value: Any) -> Any:
         kind = "a whole number" if takes_whole else "a number"
         default = ", or None" if NoneType in field.kinds else ""
         raise OptionError(f"{name}={value!r:.40}: give {kind}{default}")
+    if not takes_whole:
+        try:
+            check_floats(number, name)
+        except ValueError as error:
+            raise OptionError(str(error)) from None
     return number
+
+
+def check_function(name: str, given: Any) -> None:
+    """Raise an `OptionError` for a value that is neither a function nor None."""
+    if not (given is None or callable(given)):
+        raise OptionError(f"{name}={given!r:.40}: give a function, or None")
 
 
 OPTIONS: dict[str, OptionField] = {}  # those of all classes, by name
@@ -197,8 +209,8 @@ class DeviceOptions(SourceOptions):
         """Raise an `OptionError` for a bad value."""
         if not isinstance(self.device, str):
             raise OptionError(f"device={self.device!r:.40}: give a text such as 'auto' or 'cpu'")
-        if self.threads is not None and self.threads < 1:
-            raise OptionError(f"{self.threads} threads: give 1 or more")
+        if self.threads is not None and not 1 <= self.threads <= MAX_THREADS:
+            raise OptionError(f"{shown(self.threads, 40)} threads: give 1 to {MAX_THREADS}")
         if not callable(self.on_message):
             raise OptionError(f"on_message={self.on_message!r:.40}: give a function")
 
@@ -316,7 +328,8 @@ class SuggestOptions(DeviceOptions):
         """Raise an `OptionError` for a bad value."""
         super().check()
         if not 1 <= self.count <= 100:
-            raise OptionError(f"count {self.count}: give 1 to 100")
+            raise OptionError(f"count {shown(self.count, 40)}: give 1 to 100")
+        check_function("progress", self.progress)
 
 
 def read_request(

@@ -234,7 +234,7 @@ class PreviewFile:
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         if path.suffix.lower() != ".png":
             raise OptionError(f"'{shown(path)}': a preview is a PNG: end its name in .png")
-        if path.exists() and not _is_preview(path):
+        if os.path.exists(path) and not _is_preview(path):
             raise OptionError(f"'{shown(path)}' is there and is no preview: name another file")
         check_output(path, overwrite=True)
         self._path, self._tell, self._failed = path, tell, False
@@ -263,7 +263,10 @@ def check_apart(path: Any, preview: Any) -> None:
 
 def _place(path: str | Path) -> str:
     """Return a file's absolute path: the same for all names of the file."""
-    return os.path.normcase(os.path.realpath(path))
+    try:
+        return os.path.normcase(os.path.realpath(path))
+    except ValueError:  # a zero byte or a surrogate, which the check of the file tells of
+        return str(path)
 
 
 def _is_preview(path: Path) -> bool:

@@ -475,6 +475,11 @@ TABLES: dict[str, type[Table]] = {
 }
 
 
+def no_scene(given: Any) -> OptionError:
+    """Return the error of a value that is no scene."""
+    return OptionError(f"{given!r:.60} is no Scene: give fractals.load_scene(...)")
+
+
 def nest(key: str, value: Any) -> dict[str, Any]:
     """Return the table in which `key`, named without its table, has this value.
 

@@ -335,7 +335,7 @@ def plain(given: Any, depth: int = 0) -> Any:
         return given
     try:
         value = float(given)
-    except OverflowError:
+    except (OverflowError, ValueError):  # a signaling NaN of decimal is no number of Python's
         return given
     return int(given) if value.is_integer() else value
 

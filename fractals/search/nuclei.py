@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, shown
 from fractals.scene.numbers import whole
 
 Roots = NDArray[np.complex128]
@@ -52,9 +52,10 @@ def nuclei(period: int, degree: int = 2) -> Roots:
     (495, 495)
     """
     period, degree = _checked(period, "period", 1), _checked(degree, "degree", 2)
-    if (period - 1) * math.log2(degree) > math.log2(MAX_DEGREE):
-        most = 1 + int(math.log2(MAX_DEGREE) / math.log2(degree))
-        raise OptionError(f"period={period}: give at most {most} for degree {degree}")
+    most = 1 + int(math.log2(MAX_DEGREE) / math.log2(degree))
+    if period > most:
+        of = f"for degree {shown(degree, 40)}"
+        raise OptionError(f"period={shown(period, 40)}: give at most {most} {of}")
     if period == 1:
         return np.zeros(1, np.complex128)
     with np.errstate(all="ignore"):

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from fractals.backends.devices import choose, open_backend
 from fractals.deep.reference import Reference, compute_orbit, fraction_of
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, shown
 from fractals.kernels.floatexp import ZERO_EXPONENT
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
 from fractals.scene.model import Scene
-from fractals.scene.numbers import MAX_DIGITS, decimal_places
+from fractals.scene.numbers import MAX_DIGITS, decimal_places, plain
 from fractals.search import newton
 from fractals.search.near_kernel import (
     NEAR_C,
@@ -324,9 +324,11 @@ class Minibrot:
         the embedded Julia set of the view in which the minibrot first shows; it has twice as many
         arms at 0.75, and four times as many at 0.875.
         """
-        if not 0 < fraction < 1:
-            raise OptionError(f"fraction {fraction:g}: give one between 0 and 1, such as 0.75")
-        return self._scene(f"At {fraction:g} of the way to a minibrot", fraction)
+        share = plain(fraction)
+        if not isinstance(share, int | float) or not 0 < share < 1:
+            given = shown(fraction, 40)
+            raise OptionError(f"fraction {given}: give one between 0 and 1, such as 0.75")
+        return self._scene(f"At {share:g} of the way to a minibrot", share)
 
     def _scene(self, title: str, fraction: float) -> Scene:
         old = self.found_in

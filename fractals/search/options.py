@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from fractals.rendering.options import SourceOptions, option
+from fractals.rendering.options import SourceOptions, check_function, option
 
 
 class SearchOptions(SourceOptions):
@@ -17,6 +17,11 @@ class SearchOptions(SourceOptions):
     progress: Callable[[str, int, int], None] | None = option(
         None, "Called as ``progress(what, steps_done, steps)`` several times a second."
     )
+
+    def check(self) -> None:
+        """Raise an `OptionError` for a bad value."""
+        super().check()
+        check_function("progress", self.progress)
 
 
 class SpiralOptions(SearchOptions):

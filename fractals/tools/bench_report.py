@@ -70,8 +70,8 @@ def read_report(path: str | Path) -> dict[str, Any]:
         report = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
         raise SceneError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise SceneError(f"{path}: {error}") from None
+    except (ValueError, RecursionError):  # no text, or no JSON
+        report = None
     if not isinstance(report, dict) or not {"hardware", "results"} <= set(report):
         raise SceneError(f"{path}: not what fractals bench --json writes")
     if report.get("version") != VERSION:

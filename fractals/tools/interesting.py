@@ -52,6 +52,7 @@ LOOK_ACROSS = 32  # pixels of a window in the picture of the whole view
 PLACES = ((0, 0), *((x, y) for x in (-1 / 6, 1 / 6) for y in (-1 / 6, 1 / 6)))
 SPARE_DIGITS = 6  # of a center, beyond those that tell the view's samples apart
 COLUMNS = 3  # of the sheet
+FAR = 1e6  # samples: a mirror image beyond is outside of the view, in deep ones beyond all floats
 # Points and steps that show whether a set is symmetric; their orbits stay small for so long.
 TRIED = ((0.31, 0.17), (-0.23, 0.41), (0.11, -0.37))
 STEPS = 5
@@ -82,7 +83,7 @@ def find_interesting(*sources: Source, **keywords: Unpack[SuggestKeywords]) -> l
     SceneError
         The scene is invalid.
     OptionError
-        A keyword is unknown, `count` is out of range, or the scene has no plane.
+        A keyword is unknown, `count` is out of range, or the scene has no plane or no counts.
     FractalsError
         The view is empty: nothing in it differs.
 
@@ -97,6 +98,7 @@ def find_interesting(*sources: Source, **keywords: Unpack[SuggestKeywords]) -> l
     own = moves_of(scene).suggested(scene, options)
     if own is not None:
         return own
+    scene.make_formula()  # an image of another family has no counts
     if scene.view.projection != "plane":
         raise OptionError("views are suggested in the projection 'plane'")
     across, down = scene.image.size
@@ -228,7 +230,8 @@ def _images(scene: Scene, size: tuple[int, int], x: float, y: float) -> list[Poi
     for sign_x, sign_y in symmetries(scene, formula):
         s, t = (sign_x * u - center[0]) / spacing, (sign_y * v - center[1]) / spacing
         right, up = (d * s - b * t) / determinant, (a * t - c * s) / determinant
-        found.append((float(right) + size[0] / 2, size[1] / 2 - float(up)))
+        if max(abs(right), abs(up)) < FAR:
+            found.append((float(right) + size[0] / 2, size[1] / 2 - float(up)))
     return found
 
 

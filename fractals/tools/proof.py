@@ -60,6 +60,8 @@ def opened(path: Path) -> tuple[Any, Any]:
         profile = ImageCms.ImageCmsProfile(io.BytesIO(own)) if own else None
     except FileNotFoundError:
         raise SceneError(f"{shown(path)}: no such file") from None
+    except IsADirectoryError as error:
+        raise SceneError(f"{shown(path)}: {error.strerror}") from None
     except Exception as error:  # Pillow raises many types for damaged data
         raise SceneError(f"{shown(path)}: the picture is damaged ({shown(error)})") from None
     return whole, profile or ImageCms.createProfile("sRGB")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fractals.color.palette import hexadecimal, srgb_from_linear
 from fractals.errors import OptionError, counted, shown, to_install
 from fractals.io import metadata
-from fractals.io.files import check_output, written
+from fractals.io.files import as_path, check_output, written
 from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering.fit import CURVES, first_values, fit_colors
@@ -113,7 +113,7 @@ class LineDrawing:
 
 def check_drawing(path: str | Path, overwrite: bool) -> None:
     """Raise a `FractalsError` where lines can't be written to a path."""
-    if Path(path).suffix.lower() != ".svg":
+    if as_path(path).suffix.lower() != ".svg":
         raise OptionError(f"'{shown(path)}': lines are written to an .svg")
     check_output(path, overwrite)
 

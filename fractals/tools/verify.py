@@ -17,6 +17,7 @@ import numpy as np
 
 from fractals.deep.reference import mpfr_of
 from fractals.errors import OptionError, SceneError, warn
+from fractals.io.files import as_path
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
@@ -28,6 +29,7 @@ from fractals.rendering.sampling import PERIOD, shifts
 from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
+from fractals.scene.numbers import whole
 from fractals.tools.pixels import read_pixels
 
 NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved this far is chaotic
@@ -122,7 +124,7 @@ def verify(
         The picture is no PNG, carries no scene, is not of its size, or can't be recomputed pixel by
         pixel.
     OptionError
-        There are no exact counts of the image's family.
+        `pixels` or `seed` is no whole number, or there are no exact counts of the image's family.
 
     Examples
     --------
@@ -133,13 +135,18 @@ def verify(
     True
     """
     tell = on_message or warn
-    if Path(path).suffix.lower() != ".png":
+    count, start = whole(pixels), whole(seed)
+    if count is None or count < 1:
+        raise OptionError(f"pixels={pixels!r:.40}: give a whole number, 1 or more")
+    if start is None:
+        raise OptionError(f"seed={seed!r:.40}: give a whole number")
+    if as_path(path).suffix.lower() != ".png":
         raise SceneError(f"{path}: not a PNG: verify compares a PNG with its scene")
     scene = load_scene(path)
     if not (family := family_of(scene)).single_pixels:
         if exact:
             raise OptionError("exact counts are those of escape-time images: leave exact= out")
-        return _compared_whole(path, scene, family, pixels, seed, tell)
+        return _compared_whole(path, scene, family, count, start, tell)
     # force: a few pixels cost little
     options = RenderOptions(device="python", force=True, on_message=tell)
     plan, backend = open_plan(scene, options)
@@ -148,7 +155,7 @@ def verify(
     drawn = read_pixels(path, scene.image.bits, scene.image.size)
     width, height = scene.image.size
     drawing = open_drawing(plan, backend, options)
-    chosen = random.Random(seed).sample(range(width * height), min(pixels, width * height))
+    chosen = random.Random(start).sample(range(width * height), min(count, width * height))
     found: list[Pixel] = []
     left = math.inf if exact else 0.0  # seconds for exact counts
     for k in sorted(chosen):

@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ from fractals.backends.compilation import compiling
 from fractals.cli import messages
 from fractals.cli import verbs as verbs_module
 from fractals.cli.messages import Verbosity, about, duration, shortened
+from fractals.errors import warn
 
 
 def test_ten_lines_of_errors_and_how_many_more(run):
@@ -74,6 +76,17 @@ def test_quiet_prints_errors_only(run):
     assert run("--quiet", "render", *SMALL, "--overwrite")[2] == ""
     assert one_line(run("render", "--quiet", *SMALL)[2])  # the picture exists
     assert one_line(run("render", *SMALL, "--overwrite")[2])  # the next run is not quiet
+
+
+def test_notes_without_on_message_are_lines_too(run, monkeypatch):
+    def noted(*_arguments, **_settings):
+        for _ in range(2):
+            warn("a note")
+
+    monkeypatch.setattr(verbs_module.cli, "main", noted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run("surprise") == (0, b"", "fractals: a note\n")
 
 
 def test_verbose_names_method_and_reason(run):

@@ -151,6 +151,14 @@ def test_folders_without_rights_are_one_line(tmp_path):
         assert "Traceback" not in err
 
 
+@posix
+def test_a_current_folder_that_was_removed_is_named(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code, _, err = shell("rmdir ../gone; $F render --size 8x8 --device python", gone)
+    assert (code, err) == (1, "fractals: the current folder was removed: change to another\n")
+
+
 def test_a_permission_error_is_one_line(run, monkeypatch):
     def forbidden(*_):
         raise PermissionError(13, "Permission denied", "e/a.png")

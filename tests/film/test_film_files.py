@@ -272,6 +272,14 @@ def test_odd_sizes(tmp_path, ffmpeg, decode):
     assert facts["size"] == (33, 17)
 
 
+@pytest.mark.parametrize(("codec", "suffix"), [("av1", "mkv"), ("hevc", "mp4")])
+def test_sides_that_end_the_encoder_are_refused(tmp_path, codec, suffix):
+    film = fractals.film("seahorse", cycle=1, fps=4, **{**TINY, "size": (64, 8)})
+    with pytest.raises(OptionError, match=f"^64x8: the sides of {codec} have 16 pixels or more"):
+        film.save(tmp_path / f"film.{suffix}", codec=codec)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_one_frame(tmp_path, decode):
     film = fractals.film("seahorse", cycle=1, fps=1, **TINY)
     film.save(tmp_path / "film.mp4")

@@ -20,7 +20,7 @@ from support.scenes import scene
 from support.stores import change_header, contents
 
 import fractals
-from fractals import EscapeData, FractalsError, OptionError, SceneError
+from fractals import EscapeData, FractalsError, InputError, OptionError, SceneError
 from fractals.errors import listed, shown
 from fractals.io import files, png
 from fractals.io.foreign import formats
@@ -110,6 +110,20 @@ def test_a_picture_elsewhere_is_not_embedded(victim, name):
         assert "not in the folder of the scene" in refused(victim / "a.json")
     own = {"name": "picture_trap", "picture": str(victim.parent / "private.jpg")}
     assert load_scene({"color": {"coloring": own}}).color.coloring.name == "picture_trap"
+
+
+def test_folders_and_texts_of_other_encodings_are_told_in_words(tmp_path):
+    (tmp_path / "a.png").mkdir()
+    (tmp_path / "a.npz").mkdir()
+    (tmp_path / "a.toml").write_bytes('title = "größer"\n'.encode("latin-1"))
+    (tmp_path / "b.toml").write_bytes('title = "a"\n'.encode("utf-16")[:-1])
+    for name, said in (("png", "Is a directory"), ("toml", "neither UTF-8 nor UTF-16 text")):
+        with pytest.raises(SceneError, match=f"a.{name}: {said}$"):
+            load_scene(tmp_path / f"a.{name}")
+    with pytest.raises(SceneError, match=r"b\.toml: neither UTF-8 nor UTF-16 text$"):
+        load_scene(tmp_path / "b.toml")
+    with pytest.raises(InputError, match=r"a\.npz: Is a directory$"):
+        EscapeData.load(tmp_path / "a.npz")
 
 
 def test_a_scene_that_is_a_text_is_no_name_of_a_file(tmp_path):

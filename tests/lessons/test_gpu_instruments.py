@@ -198,6 +198,11 @@ def test_the_command_divergence(run, tmp_path):
     assert code == 0
     assert found["block"] == [8, 4]
     assert 0 < found["slots_busy"] <= found["lanes_busy"] <= 1
+    for name, heights in (("flat", "none"), ("relief", "smooth")):
+        (tmp_path / f"{name}.toml").write_text(f'[relief]\nheights = "{heights}"\n')
+    flat = run("gpu", "divergence", "flat.toml", "--size", "64x48")
+    assert run("gpu", "divergence", "relief.toml", "--size", "64x48") == flat
+    assert flat[0] == 0
     code, out, err = run("gpu", "divergence", "--size", "64x48", "-o", "map.png")
     assert (code, out.count(b"\n")) == (0, 4)
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")

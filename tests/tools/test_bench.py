@@ -235,11 +235,18 @@ def test_json_holds_hardware_versions_and_results(saved):
     bench_report.check(table)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"hardware": 1, "results": [], "version": 99}'])
-def test_other_files_are_no_report(tmp_path, text):
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\x89PNG", b"[" * 100_000])
+def test_other_files_are_no_report(tmp_path, content):
     path = tmp_path / "x.json"
-    path.write_text(text)
-    with pytest.raises(SceneError, match=r"x\.json"):
+    path.write_bytes(content)
+    with pytest.raises(SceneError, match=r"x\.json: not what fractals bench --json writes$"):
+        bench_report.read_report(path)
+
+
+def test_a_report_of_another_version(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text('{"hardware": 1, "results": [], "version": 99}')
+    with pytest.raises(SceneError, match=r"x\.json: figures of version 99, not 1$"):
         bench_report.read_report(path)
 
 

@@ -115,11 +115,19 @@ def test_no_view_is_the_mirror_image_of_another(keys):
             assert max(abs(x - u), abs(y + v)) > width / 4
 
 
+def test_a_mirror_image_beyond_all_floats():
+    deep = scene(center=("1e-330", "1"), width="1e-320", max_iterations=5000, size=(16, 16))
+    found = find_interesting(deep, device="cpu", count=1, centers=False)
+    assert found[0].kind == "detail"
+
+
 def test_views_that_cannot_be_searched_are_refused():
     with pytest.raises(OptionError, match="count 0"):
         find_interesting(scene(), count=0)
     with pytest.raises(OptionError, match="'plane'"):
         find_interesting(scene(projection="exponential"))
+    with pytest.raises(OptionError, match="'flame' makes images of another family"):
+        find_interesting("garland")
     with pytest.raises(FractalsError, match="nothing in the view differs"):
         find_interesting(scene(center=("-0.1", "0.1"), width="0.01"), device="cpu")
 

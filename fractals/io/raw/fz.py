@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fractals.errors import FractalsError, OptionError
 from fractals.io.escape_data import EscapePlanes, arrays_of, with_directions
-from fractals.io.files import HEADER
+from fractals.io.files import HEADER, check_overwrite
 from fractals.io.raw import RawFormat
 from fractals.io.stores.store import (
     RawStore,
@@ -21,6 +21,7 @@ from fractals.io.stores.store import (
 
 def save(raw: EscapePlanes, path: Path, overwrite: bool) -> None:
     """Write raw numbers that are whole to a new store."""
+    check_overwrite(overwrite)
     if os.path.exists(path / HEADER) and not overwrite:
         raise FractalsError(f"'{path}' exists already: name another store, or give overwrite=True")
     planes = with_directions(raw).planes

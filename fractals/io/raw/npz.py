@@ -77,6 +77,8 @@ def load(path: Path) -> EscapePlanes:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
+        if isinstance(error, OSError) and error.filename is not None:  # it can't be opened
+            raise InputError(f"{name}: {error.strerror}") from None
         raise InputError(
             f"{name}: the raw numbers in it are damaged or incomplete ({shown(error)})"
         ) from None

@@ -1,5 +1,6 @@
 """Raw numbers computed into a store, tile by tile; an interrupted store is resumed."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from fractals.backends.base import Stages
 from fractals.errors import FractalsError, OptionError
 from fractals.io.escape_data import STORE
 from fractals.io.facts import PictureFacts
-from fractals.io.files import HEADER
+from fractals.io.files import HEADER, as_path
 from fractals.io.load import Source
 from fractals.io.stores.store import (
     PartWriter,
@@ -106,7 +107,7 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
     FractalsError
         The store can't be written, or another process computes it; or no worker can take part.
     """
-    path = Path(path)
+    path = as_path(path)
     if path.suffix.lower() != STORE:
         raise OptionError(f"'{path}': a store's name ends in {STORE}")
     scene, options, store_options = read_fitted_request(
@@ -129,7 +130,7 @@ def compute_data_to(
             raise OptionError(f"part and {other} exclude each other: give one of them")
         return _compute_part(path, scene, options, checked_part(part), stages)
     with claimed(path):
-        store = open_store(path) if (path / HEADER).exists() and not overwrite else None
+        store = open_store(path) if os.path.exists(path / HEADER) and not overwrite else None
         if store:
             check_same(store, scene)
             scene = store.scene  # which may have other colors

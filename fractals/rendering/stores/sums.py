@@ -45,6 +45,8 @@ from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
     STORE_FORMAT,
+    as_path,
+    check_overwrite,
     open_inside,
     read_store_header,
     writing,
@@ -115,7 +117,7 @@ class PictureSums(Hints, RawData):
         FractalsError
             The store exists, or can't be written.
         """
-        save_sums(self, Path(path), overwrite)
+        save_sums(self, as_path(path), overwrite)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -312,7 +314,8 @@ def save_sums(total: Any, path: Path, overwrite: bool) -> None:
     """Write a total to a new store."""
     if path.suffix.lower() != STORE:
         raise OptionError(f"'{path}': the sums of a picture are saved as a store, NAME{STORE}")
-    if (path / HEADER).exists() and not overwrite:
+    check_overwrite(overwrite)
+    if os.path.exists(path / HEADER) and not overwrite:
         raise FractalsError(f"'{path}' exists already: {ANOTHER}")
     kind: SumKind = import_module(total.store).KIND
     # What counts a total's numbers needs no program of a device.
@@ -375,7 +378,7 @@ def compute_sums_to(
             raise OptionError(f"part and {other} exclude each other: give one of them")
         return _compute_part(path, scene, options, checked_part(store_options.part), kind, stages)
     with claimed(path):
-        there = (path / HEADER).exists() and not store_options.overwrite
+        there = os.path.exists(path / HEADER) and not store_options.overwrite
         store = SumStore(path, read_store_header(path), kind) if there else None
         adder = kind.open(scene, options)
         total = adder.none()
