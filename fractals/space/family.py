@@ -337,6 +337,7 @@ class Solids(Family):
                     "keep=True leaves out pinhole, the picture before the lens: leave keep=True "
                     "out to have it"
                 )
+        version = [SUMS, numbers]  # guides of other versions have other numbers
 
         def draw(before: Arrays | None) -> tuple[Any, Arrays]:
             width, height = scene.image.size
@@ -356,7 +357,7 @@ class Solids(Family):
             return ((made, facts) if layered else Image(made, **facts)), rest
 
         if not layered:
-            return draw_kept(path, scene, precision, SUMS, options, overwrite, draw)
+            return draw_kept(path, scene, precision, version, options, overwrite, draw)
         exr.library()  # before anything is drawn
 
         def open_file(replaces: bool) -> Callable[[Any], Rendered]:
@@ -369,7 +370,7 @@ class Solids(Family):
 
             return write
 
-        return draw_kept(path, scene, precision, SUMS, options, overwrite, draw, open_file)
+        return draw_kept(path, scene, precision, version, options, overwrite, draw, open_file)
 
     def _write_light(
         self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool

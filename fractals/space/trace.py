@@ -37,10 +37,6 @@ from fractals.threads import Progress, halted
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
-# What Open Image Denoise calls its quality. "fast" takes a quarter of the time of "high", and its
-# pictures of eight samples a pixel look the same (errors from many samples: 3 % more).
-FILTER = {"draft": "fast", "good": "fast", "best": "high"}
-FRAME = 8  # pixels beyond the edges that a filter sees: without them it darkens the corners
 SIDE = 2  # rays of a pixel for the surface of an EXR, a side
 ROWS, LINE = 8, 8  # of a piece whose pixels take as many samples as they need; of a GPU's list
 GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
@@ -415,41 +411,22 @@ class Tracing:
     def finished(self, light: NDArray[Any]) -> NDArray[Any]:
         """Return the pixels of the light of the whole picture, without noise where that is asked.
 
-        Open Image Denoise removes the noise. It takes colors and normals of the surface, too: those
-        that follow the light, or else those of a ray through the middle of each pixel.
-
-        Light that comes without a bounce has fine detail and little noise; light that has bounced
-        is smoother, and has most of the noise. So where the guides tell them apart, each is
-        filtered alone. Of the first, the picture takes the mean of what it was and what it became,
-        but not where a lens or a shutter blurs it, which leaves noise.
+        Colors and normals of the surface are those that follow the light, or else those of a ray
+        through the middle of each pixel; see `fractals.space.denoise`.
         """
         if not self.plan.scene.develop.denoise:
             return self.developer.pixels(light)
-        import pyoidn
+        from fractals.space.denoise import smoothed
 
-        surface = light[..., 3:] if light.shape[2] > 3 else self.guides(1)
-        color, albedo, normal = (
-            np.ascontiguousarray(part, np.float32)
-            for part in (light[..., :3], surface[..., :3], surface[..., 3:6])
-        )
-        albedo, normal = framed(albedo), framed(normal)
-        quality = FILTER[quality_of(self.plan.scene)]
-
-        def smooth(part: NDArray[np.float32]) -> NDArray[np.float32]:
-            found = pyoidn.denoise(
-                framed(part), albedo=albedo, normal=normal, hdr=True, quality=quality
-            )
-            positive: NDArray[np.float32] = np.maximum(found, np.float32(0))
-            return positive[FRAME:-FRAME, FRAME:-FRAME]
-
-        if light.shape[2] == 3:
-            return self.developer.pixels(smooth(color))
-        first = np.ascontiguousarray(light[..., lights.FIRST :], np.float32)
-        first *= np.float32(self.developer.exposure)
-        later = np.maximum(color - first, np.float32(0))
+        light = np.ascontiguousarray(light, np.float32)
+        first, surface = None, light[..., 3:9]
+        if light.shape[2] > 3:
+            first = light[..., lights.FIRST :] * np.float32(self.developer.exposure)
+        else:
+            surface = self.guides(1)[..., :6]
         sharp = self.plan.scene.camera.lens == 0 and len(self._moments) == 1
-        smoothed, kept = smooth(first), np.float32(0.5 * sharp)
-        return self.developer.pixels(smoothed + kept * (first - smoothed) + smooth(later))
+        quality = quality_of(self.plan.scene)
+        return self.developer.pixels(smoothed(light[..., :3], surface, first, quality, sharp))
 
     def guides(self, side: int = SIDE) -> NDArray[np.float32]:
         """Return the surface of all pixels, as of `fractals.space.light.make_guide_body`.
@@ -536,11 +513,6 @@ def pieces_of(
         for k in range(0, len(rows), tall)
         for begin in range(first, last, few)
     ]
-
-
-def framed(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return an image with a frame, in which it is mirrored."""
-    return np.pad(pixels, ((FRAME, FRAME), (FRAME, FRAME), (0, 0)), "symmetric")
 
 
 def in_turn(device: str, pixels: int, first: int, samples: int) -> Iterator[tuple[int, int]]:

@@ -18,7 +18,7 @@ from support.deadline import deadline
 
 import fractals
 from fractals.errors import FractalsError, OptionError
-from fractals.io.files import SCENE_KEY
+from fractals.io.files import HEADER, SCENE_KEY
 from fractals.io.tables import read_resolved
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.preview import Onlooker
@@ -218,6 +218,24 @@ def test_samples_of_another_picture_stay(short, tmp_path):
     assert drawn(path, overwrite=True, **other) is None
     fractals.render_to(tmp_path / "b.png", device="cpu", **other)
     assert path.read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_samples_of_another_version_stay(tmp_path):
+    """Versions with fewer guides of the denoiser kept samples that do not go on."""
+    path, whole = tmp_path / "a.png", tmp_path / "b.png"
+    drawn(path, Typist(0.3), **PICTURES["solid"])
+    before, header = path.read_bytes(), tmp_path / "a.png.bands" / HEADER
+    facts = json.loads(header.read_bytes())
+    version, numbers = facts["sums"]
+    assert numbers == 3
+    for older in (version, [version, numbers - 1], [version - 1, numbers]):
+        header.write_text(json.dumps(facts | {"sums": older}))
+        with pytest.raises(OptionError, match=r"samples of another picture or version: name anoth"):
+            drawn(path, **PICTURES["solid"])
+        assert path.read_bytes() == before
+    assert drawn(path, overwrite=True, **PICTURES["solid"]) is None
+    fractals.render_to(whole, device="cpu", **PICTURES["solid"])
+    assert path.read_bytes() == whole.read_bytes()
 
 
 def test_overwrite_begins_anew(short, tmp_path):

@@ -11,10 +11,12 @@ import pytest
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.errors import OptionError
+from fractals.space import denoise
 from fractals.space import light as lights
 from fractals.space import plan as plans
+from fractals.space.denoise import COLORED, FRAME, REACH, RIDGE, regressed
 from fractals.space.plan import make_solid_plan
-from fractals.space.trace import FRAME, Tracing
+from fractals.space.trace import Tracing
 from fractals.tools.verify import verify
 
 TINY = {"formula": "mandelbulb", "size": (20, 14), "samples": 1, "bounces": 1}
@@ -128,17 +130,81 @@ def test_light_without_a_bounce_is_filtered_alone(blank):
 
 @pytest.mark.parametrize(("lens", "kept"), [(0.0, 0.5), (0.02, 0.0)])
 def test_half_of_the_first_light_stays_as_it_was(blank, lens, kept):
-    """The mean of what was and of what the filter made, and all that it made of the rest."""
+    """The mean of what was and of what the filter made, and the rest as two filters made it."""
     tracing = traced("cpu", denoise=True, samples=4, lens=lens)
     light = np.zeros((14, 20, 12), np.float32)
     light[3, 4, :3], light[3, 4, 9:] = 5, 3
+    light[..., 8] = 1  # of an even surface: there is nothing that light could follow
     shown = []
     tracing.developer.pixels = lambda found, top=0: shown.append(found) or found
     tracing.developer.exposure = 1.0
     tracing.finished(light)
-    means = np.float32(3 / 280), np.float32(2 / 280)
-    assert np.allclose(shown[0][0, 0], means[0] * (1 - kept) + means[1])
-    assert np.allclose(shown[0][3, 4], kept * 3 + (1 - kept) * means[0] + means[1])
+    means, side = (np.float32(3 / 280), np.float32(2 / 280)), 2 * REACH + 1
+    first, later = means[0] * (1 - kept), means[1] / 2
+    assert np.allclose(shown[0][0, -1], first + later)  # far from the light
+    near = 2 / side**2 / 2  # each square that the pixel is in has the light once
+    assert np.allclose(shown[0][3, 4], kept * 3 + first + later + near)
+
+
+def features(rng, rows, columns):
+    """Return colors and normals of a rough surface, shape (rows, columns, 6)."""
+    found = rng.normal(size=(rows, columns, 6))
+    found[..., :3] = 0.5 + 0.1 * found[..., :3]
+    found[..., 3:] /= np.linalg.norm(found[..., 3:], axis=2)[..., None]
+    return found.astype(np.float32)
+
+
+def regressed_one_by_one(light, surface):
+    """Return the same as `regressed`, by a solution of the normal equations in each square."""
+    wide, (rows, columns) = 2 * REACH, light.shape[:2]
+    scaled = surface.astype(float) * np.repeat([COLORED, 1.0], 3)
+    x, y = (
+        np.pad(part.astype(float), ((wide, wide), (wide, wide), (0, 0)), "symmetric")
+        for part in (scaled, light)
+    )
+    side, found = 2 * REACH + 1, np.zeros(light.shape)
+    for row in range(rows + 2 * REACH):
+        for column in range(columns + 2 * REACH):
+            square = slice(row, row + side), slice(column, column + side)
+            a, b = (part[square].reshape(side**2, -1) for part in (x, y))
+            away = a - a.mean(axis=0)
+            ridge = RIDGE * len(a) * np.eye(6)
+            slopes = np.linalg.solve(away.T @ away + ridge, away.T @ (b - b.mean(axis=0)))
+            # The function counts in the pixels of the square
+            for j in range(max(0, row - 2 * REACH), min(rows, row + 1)):
+                for i in range(max(0, column - 2 * REACH), min(columns, column + 1)):
+                    at = x[j + wide, i + wide] - a.mean(axis=0)
+                    found[j, i] += (b.mean(axis=0) + at @ slopes) / side**2
+    return np.maximum(found, 0)
+
+
+def test_bounced_light_is_regressed_in_squares(monkeypatch):
+    """The same by equations for each square; however many rows are regressed at once."""
+    rng = np.random.default_rng(1)
+    surface, light = features(rng, 9, 11), rng.random((9, 11, 3), np.float32)
+    found = regressed(light, surface)
+    assert found.dtype == np.float32
+    assert np.abs(found - regressed_one_by_one(light, surface)).max() < 1e-5
+    monkeypatch.setattr(denoise, "ROWS", 4)
+    assert np.array_equal(regressed(light, surface), found)
+
+
+def test_detail_of_the_surface_stays_and_noise_goes():
+    rng = np.random.default_rng(2)
+    surface = features(rng, 60, 80)
+    clean = 2 + surface @ rng.uniform(-0.5, 0.5, (6, 3)).astype(np.float32)
+    noisy = clean + rng.normal(0, 0.2, clean.shape).astype(np.float32)
+    assert np.abs(regressed(clean, surface) - clean).mean() < 0.02 * clean.std()
+    assert np.abs(regressed(noisy, surface) - clean).mean() < 0.3 * np.abs(noisy - clean).mean()
+
+
+def test_the_sky_has_no_light_that_bounced():
+    light, surface = np.ones((12, 16, 3), np.float32), np.zeros((12, 16, 6), np.float32)
+    surface[:, 8:, 3] = 1
+    light[:, :8] = 0
+    found = regressed(light, surface)
+    assert (found[:, :8] == 0).all()
+    assert found[:, 8:].min() > 0.9
 
 
 @pytest.mark.parametrize("lens", [0.0, 0.02])

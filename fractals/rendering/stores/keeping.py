@@ -52,7 +52,7 @@ def draw_kept(
     path: Path,
     scene: Scene,
     precision: str,
-    version: int,
+    version: int | list[int],
     options: RenderOptions,
     overwrite: bool,
     draw: Draw,
@@ -60,8 +60,9 @@ def draw_kept(
 ) -> Rendered:
     """Draw a picture whose samples stay beside its file where Ctrl-C ends it.
 
-    version : int
-        Of what samples add up to. They depend on it, on the precision and on the scene.
+    version : int or list of int
+        Of what samples add up to, and how many numbers of a pixel where versions differ. They
+        depend on it, on the precision and on the scene.
     open_file : callable, optional
         Of a picture that is no `Image`.
 
@@ -74,8 +75,8 @@ def draw_kept(
         same = kept.band_of(facts) == whole
         if not (same or overwrite) and kept.load(SAMPLES):
             raise OptionError(
-                f"'{shown(kept.folder)}' keeps samples of another picture: name another file, or "
-                "give overwrite=True"
+                f"'{shown(kept.folder)}' keeps samples of another picture or version: name another "
+                "file, or give overwrite=True"
             )
         before = kept.load(SAMPLES) if same and not overwrite else None
         # A picture that another call has put there stays
