@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from fractals.errors import FractalsError, OptionError, counted
 from fractals.films.frames import SingleFrames
@@ -25,6 +25,8 @@ from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_text, decimals, log2, missing_decimals, width_text
 from fractals.search.find import find_misiurewicz
+
+T = TypeVar("T")
 
 SPEED = 1.5  # octaves a second of a zoom without a length
 SHORTEST = 2.0  # seconds of a zoom without a length
@@ -133,13 +135,13 @@ class Film(Timeline):
         """
         if not 0 <= seconds <= self.seconds:
             raise OptionError(f"{seconds:g} s: the film has {self.seconds:g} s")
-        frames, seconds = self._drawn_alone(seconds)
-        return frames.image(seconds)
+        return self._drawn_alone(seconds, SingleFrames.image)
 
-    def _drawn_alone(self, seconds: float) -> tuple[SingleFrames, float]:
-        """Return what draws single frames of a time's part, and the time within the part."""
+    def _drawn_alone(self, seconds: float, draw: Callable[[SingleFrames, float], T]) -> T:
+        """Return what is drawn of a time by itself, such as its picture."""
         part = self.motion.part_at(seconds)
-        return self.single(part), min(seconds, part.ends)
+        within = min(seconds, part.ends)
+        return self.device.draw(lambda options: draw(self.single(part, options), within))
 
     @with_keywords(SaveKeywords, SaveOptions)
     def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
@@ -180,8 +182,10 @@ class Film(Timeline):
         size = (across, max(2, round(across * height / width)))
         small = Film(self.scene.replace(size=size, supersampling=1), self.options)
         numbers = sorted({round(k * (len(self) - 1) / (count - 1)) for k in range(count)})
-        places = (small._drawn_alone(small.motion.seconds(number)) for number in numbers)
-        frames = (alone.frame(seconds) for alone, seconds in places)
+        frames = (
+            small._drawn_alone(small.motion.seconds(number), lambda alone, at: alone.frame(at))
+            for number in numbers
+        )
         source = base64.b64encode(webp_bytes(frames, fps)).decode()
         return (
             f'<figure><img src="data:image/webp;base64,{source}">'
