@@ -5,8 +5,10 @@
     ├── InputError               3   an input file that is invalid: a palette, raw numbers
     │   └── SceneError           3   a scene, or a file with one, that is invalid
     ├── DeviceError              4   the device asked for is missing
-    ├── DeviceLostError          1   a GPU has failed, and this process can't use it any more
-    ├── DeviceMemoryError        1   a GPU has no memory left
+    ├── DeviceFailedError        1   a GPU can't do what it was asked for
+    │   ├── DeviceLostError      1   a GPU has failed, and this process can't use it any more
+    │   ├── DeviceMemoryError    1   a GPU has no memory left
+    │   └── DeviceProgramError   4   a program can't be made for a GPU
     └── DifferenceError          5   pictures that should be equal differ
 
 A message says what was given (quoted, by `shown`), what is allowed, and what to type next.
@@ -54,16 +56,33 @@ class DeviceError(FractalsError, RuntimeError):
     exit_code = 4
 
 
-class DeviceLostError(FractalsError):
-    """A GPU has failed, and this process can't use it any more."""
+class DeviceFailedError(FractalsError):
+    """A GPU can't do what it was asked for: what failed, and perhaps other advice than usual."""
+
+    advice = "; fractals.devices() tells what is there"
 
     def __str__(self) -> str:
         """Return what failed, and what to do."""
-        return f"{self.args[0]}: run it again, or with device='cpu'"
+        what, *advice = self.args
+        return f"{what}{(advice or [self.advice])[0]}"
 
 
-class DeviceMemoryError(FractalsError):
+class DeviceLostError(DeviceFailedError):
+    """A GPU has failed, and this process can't use it any more."""
+
+    advice = ": run it again, or with device='cpu'"
+
+
+class DeviceMemoryError(DeviceFailedError):
     """A GPU has no memory left for what it was asked to hold."""
+
+    advice = ": free some of it, draw a smaller size=, or use device='cpu'"
+
+
+class DeviceProgramError(DeviceFailedError, DeviceError):
+    """A program can't be made for a GPU."""
+
+    advice = ": use device='cpu'"
 
 
 class DifferenceError(FractalsError):

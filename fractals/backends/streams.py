@@ -26,7 +26,13 @@ import numpy as np
 
 from fractals.backends.base import MakeBody, Prepare, Run, Work
 from fractals.backends.block_array import BlockArray
-from fractals.errors import DeviceError, DeviceLostError, DeviceMemoryError, FractalsError
+from fractals.errors import (
+    DeviceError,
+    DeviceFailedError,
+    DeviceLostError,
+    DeviceMemoryError,
+    FractalsError,
+)
 from fractals.kernels import escape
 
 G = TypeVar("G", bound="Gpu")
@@ -528,14 +534,11 @@ def answer(
     if errors.is_out_of_memory(cause):
         need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
         asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
-        raise DeviceMemoryError(
-            f"{title} is out of memory{asked}: free some of it, draw a smaller size=, "
-            "or use device='cpu'"
-        ) from cause
+        raise DeviceMemoryError(f"{title} is out of memory{asked}") from cause
     if not errors.is_own(cause):
         return
     line = f"{title} failed: {errors.line(cause)}"
     if gpu and errors.fatal.search(line):
         gpu.lose(f"{line}; this process can't use it any more")
         raise DeviceLostError(gpu.lost) from cause
-    raise FractalsError(f"{line}; fractals.devices() tells what is there") from cause
+    raise DeviceFailedError(line) from cause

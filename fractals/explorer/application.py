@@ -54,7 +54,7 @@ class Explorer:
         room = self.classroom = Classroom(near) if options.classroom else None
         self.pages.classroom = room
         self.sessions: set[Session] = set()
-        self.compilers = Compilers(options.device, self.engine.wake)
+        self.compilers = Compilers(lambda: self.engine.request, self.engine.wake)
         self.engine.elsewhere = self.compilers.compiled
         self.engine.crowded = lambda: len({s.visitor or s for s in list(self.sessions)}) > 1
         self.engine.forbids = lambda scene: bool(own_label(scene)) or self.engine.crowded()

@@ -106,10 +106,11 @@ class Order(WorkProcess):
 class Compilers:
     """Starts the processes, and counts what clients have compiled.
 
-    ``wake()`` is called in another thread when programs are compiled.
+    ``device()`` returns the device for which they compile. ``wake()`` is called in another thread
+    when programs are compiled.
     """
 
-    def __init__(self, device: str, wake: Callable[[], None]) -> None:
+    def __init__(self, device: Callable[[], str], wake: Callable[[], None]) -> None:
         self.device, self.wake = device, wake
         self._lock = threading.Lock()
         self._running: list[Order] = []
@@ -155,7 +156,7 @@ class Compilers:
 
     def order(self, owner: object, scene: Scene, what: str) -> Order:
         """Return an order that waits, or runs already; `wake` is called when it is done."""
-        table = {"do": "compile", "what": what, "device": self.device}
+        table = {"do": "compile", "what": what, "device": self.device()}
         line = json.dumps({**table, "scene": scene.to_table()}) + "\n"
         made = Order(line, owner=owner)
         with self._lock:

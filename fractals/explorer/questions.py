@@ -13,7 +13,7 @@ import numpy as np
 
 from fractals import catalog
 from fractals.color import palette as palettes
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import DeviceFailedError, FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import SIXTEENTHS, text_of
 from fractals.explorer.jobs import exported
@@ -31,6 +31,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.rendering.tiles import Tile
 from fractals.scene.credits import SAID
+from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
@@ -61,7 +62,7 @@ def pick(session: Session, message: protocol.Pick) -> None:
         view = session.values
         column, row = (part / SIXTEENTHS for part in message.at)
         answer.update(moves_of(scene).looked_at(scene, column, row))
-        if view is None or view.frame != message.frame:
+        if view is None or view.frame != message.frame or not session.engine.runs(view.single):
             session.say("picked", **answer)
             return
         single, (width, height) = view.single, place.size
@@ -102,6 +103,8 @@ def value_at(engine: Engine, scene: Scene, coloring: str) -> float | None:
         plan = make_plan(one_sample, backend.kind, keeps="nothing")
         options = RenderOptions(force=True, on_message=lambda line: None)
         drawing = sampled(open_drawing(plan, backend, options))
+    except DeviceFailedError:
+        raise  # the engine goes on with another device
     except FractalsError:
         return None
     tile = Tile(0, 0, 1, 1)
@@ -123,12 +126,10 @@ def julia(session: Session, message: protocol.Julia) -> None:
 def loupe(session: Session, message: protocol.Loupe) -> None:
     """Draw a part of an export, with exactly its pixels."""
     scene, size = exported(session, message), session.frames.place(message.frame).size
-    backend = session.engine.backend(scene.iteration.number_type)
     whole = "the colors of a pixel depend on the whole picture here: export it to see them"
     if not family_of(scene).single_pixels:
         raise OptionError(whole)
-    plan = make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="bands")
-    if plan.layers.whole or scene.develop.bloom:
+    if make_layers(scene).whole or scene.develop.bloom:
         raise OptionError(whole)
     sides = [min(message.width, side) for side in scene.image.size]
     span = message.span if moves_of(scene).in_plane else 1.0
@@ -144,6 +145,8 @@ def loupe(session: Session, message: protocol.Loupe) -> None:
     part = Tile(x, y, *sides)
 
     def steps(work: DrawingTask) -> Steps:
+        backend = session.engine.backend(scene.iteration.number_type)
+        plan = make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="bands")
         options = RenderOptions(force=True, on_message=lambda line: None)
         opened = partial(open_drawing, plan, backend, options)
         drawing = yield from session.engine.prepared(work, scene, "picture", opened)
@@ -290,6 +293,8 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
         for label, mutated in surprises.mutations(scene, message.seed, locked=message.locked):
             try:
                 pixels = yield from draw_preview(session.engine, work, small(mutated))
+            except DeviceFailedError:
+                raise
             except FractalsError:
                 continue
             if choice.takes((label, mutated, pixels), pixels):
@@ -321,6 +326,8 @@ def sheet(session: Session, message: protocol.Sheet) -> None:
                     made = yield from session.engine.prepared(work, made, "picture", fitted)
                 drawn = small(made, message.width, samples=2)
                 pixels = yield from draw_preview(session.engine, work, drawn)
+            except DeviceFailedError:
+                raise
             except FractalsError:  # it has no meaning for the formula, or the depth
                 continue
             if message.fit and surprises.is_flat(pixels):

@@ -23,7 +23,8 @@ from weakref import WeakKeyDictionary
 from fractals.backends.base import Backend
 from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
-from fractals.errors import DeviceLostError, FractalsError, OptionError, first_line
+from fractals.backends.probe import Device
+from fractals.errors import DeviceFailedError, FractalsError, OptionError, first_line
 from fractals.rendering.drawing import Drawing, Sink, run_until
 from fractals.rendering.sampling import smaller
 from fractals.rendering.tiles import Tile
@@ -63,6 +64,7 @@ class DrawingTask:
     others_wait: Callable[[], bool] = lambda: False
     starving: bool = False  # whether it ends because others wait
     leads: bool = False  # whether half of the steps are this one's: many people see its picture
+    device: Device | None = None  # for which the steps were made
     _stale: threading.Event = field(default_factory=threading.Event)
 
     def stale(self) -> bool:
@@ -135,6 +137,10 @@ class Engine:
                 print_line(note)
             self._backends[number] = backend
         return self._backends[number]
+
+    def runs(self, drawing: Drawing) -> bool:
+        """Tell whether a drawing is for the device that draws now: a GPU may have failed since."""
+        return drawing.backend.kind == self.kind
 
     def prepared(
         self, work: DrawingTask, scene: Scene, what: str, prepare: Callable[[], T]
@@ -270,6 +276,7 @@ class Engine:
             self._backends.clear()
         try:
             if work.steps is None:
+                work.device = self.choice.device
                 work.steps = work.make(work)
             work.check()
             work.not_before = next(work.steps) or 0.0
@@ -280,8 +287,8 @@ class Engine:
             if work.starving:
                 self._late[work.key[0]] = monotonic() + PENALTY
                 work.failed(STARVING)
-        except DeviceLostError as error:
-            if self.request == "auto":
+        except DeviceFailedError as error:
+            if work.device != self.choice.device or self._leaves_gpu(error):
                 _close(work)  # it begins again, on the CPU
                 return
             work.failed(first_line(error))
@@ -295,6 +302,15 @@ class Engine:
         with self._changed:
             if self._work.get(work.key) is work:
                 del self._work[work.key]
+
+    def _leaves_gpu(self, error: DeviceFailedError) -> bool:
+        """Draw on with the CPU where "auto" has chosen a GPU that fails; tell whether it has."""
+        if self.request != "auto" or self.kind == "cpu":
+            return False
+        print_line(f"{error.args[0]}; drawing on the CPU")
+        self.request, self.choice = "cpu", choose("cpu")
+        self._backends.clear()
+        return True
 
 
 def _other_people(one: Any, client: Any) -> bool:

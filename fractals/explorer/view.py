@@ -349,7 +349,8 @@ class ClientView(MovedView):
     def _open_anew(self) -> None:
         plan = self._plan(self.scene)
         backend = self.engine.backend(plan.number)
-        self.raw, self.raw_is_exact = None, True  # raw numbers belong to the old drawing
+        # Raw numbers belong to the old drawing, and values, too, where a GPU failed after them.
+        self.raw, self.raw_is_exact, self.complete = None, True, False
         self.drawing = open_drawing(plan, backend, self._options())
         self.single = sampled(self.drawing)
         self.values = ViewValues(self.single)

@@ -16,7 +16,7 @@ from time import monotonic, process_time, sleep
 from typing import Any, ClassVar
 
 from fractals.backends.probe import memory_size
-from fractals.errors import FractalsError, OptionError, first_line
+from fractals.errors import DeviceFailedError, FractalsError, OptionError, first_line
 from fractals.explorer import posters, protocol
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
@@ -34,9 +34,15 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
     """Compile programs of a scene, which leaves their code in the cache of compiled code.
 
     `what`: "values" or "pixels" of a view, as a client shows it; "picture": of a small picture;
-    otherwise a coloring, whose value at the center is computed.
+    otherwise a coloring, whose value at the center is computed. A GPU that fails is no error here:
+    the process that draws meets it, too, and goes on with the CPU or tells the client.
     """
-    engine = Engine(device, 1)
+    with contextlib.suppress(DeviceFailedError):
+        _compile(Engine(device, 1), scene, what)
+    return {}
+
+
+def _compile(engine: Engine, scene: Scene, what: str) -> None:
     if what in ("values", "pixels"):
         kind = ClientView if family_of(scene).single_pixels else RefinedView
         view = kind(("",), kind.passes, IDLE, engine=engine, scene=scene, frame=1, paint=0)
@@ -46,7 +52,6 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
         next(draw_preview(engine, task, scene), None)  # the first step draws a tile
     else:
         value_at(engine, scene, what)
-    return {}
 
 
 EVERY = 0.2  # seconds between messages of progress, and between looks at the memory used

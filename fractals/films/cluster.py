@@ -20,9 +20,9 @@ from fractals.errors import FractalsError, OptionError
 from fractals.films import encode
 from fractals.films.encode import CODECS, Encoder, Encoders, Video
 from fractals.films.flashes import Light, luminance
-from fractals.films.frames import FilmConstants, prepared
+from fractals.films.frames import FilmConstants, FrameSource, prepared
 from fractals.films.gather import FrameMaker
-from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of, threads_of
+from fractals.films.plan import PartPlan, Timeline, segments_of, threads_of
 from fractals.films.planes import Frame
 from fractals.films.strip import Strip
 from fractals.films.texel_files import band_path
@@ -189,11 +189,15 @@ def facts_of_the_encoder(video: Video) -> dict[str, str]:
 
 def compared(film: Timeline) -> tuple[int, str]:
     """Return the checksum of some numbers of the first frame, and the kind of the device."""
-    options = film.options.replace(force=True, progress=None, on_message=lambda line: None)
     scene = film.scene_at(0)
     if film.family.single_pixels:
         scene = prepared(scene, film.facts)
-    return film.family.compared(scene, options)
+
+    def compare(options: RenderOptions) -> tuple[int, str]:
+        quiet = options.replace(force=True, progress=None, on_message=lambda line: None)
+        return film.family.compared(scene, quiet)
+
+    return film.device.draw(compare)
 
 
 class _Collected:
@@ -323,7 +327,8 @@ class FilmSession:
     def _open(self, chosen: PartPlan) -> FrameSource:
         if not self._opened or self._opened[0] is not chosen:
             self._opened = None  # its memory is free before the next one takes some
-            method = self._film.open(chosen, self._work.bands(chosen.part.frames.start))
+            folder = self._work.bands(chosen.part.frames.start)
+            method = self._film.opened(chosen, folder, self._film.options)
             if isinstance(method, FrameMaker):
                 method.files.share()
             self._opened = chosen, method

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from fractals.errors import FractalsError, OptionError, counted, shown
 from fractals.films.frames import SingleFrames
@@ -32,6 +32,8 @@ from fractals.scene.numbers import (
     width_text,
 )
 from fractals.search.find import find_misiurewicz
+
+T = TypeVar("T")
 
 SPEED = 1.5  # octaves a second of a zoom without a length
 SHORTEST = 2.0  # seconds of a zoom without a length
@@ -141,13 +143,13 @@ class Film(Timeline):
         at = plain(seconds)
         if not isinstance(at, int | float) or not 0 <= at <= self.seconds:
             raise OptionError(f"{shown(seconds, 40)} s: the film has {self.seconds:g} s")
-        frames, within = self._drawn_alone(at)
-        return frames.image(within)
+        return self._drawn_alone(at, SingleFrames.image)
 
-    def _drawn_alone(self, seconds: float) -> tuple[SingleFrames, float]:
-        """Return what draws single frames of a time's part, and the time within the part."""
+    def _drawn_alone(self, seconds: float, draw: Callable[[SingleFrames, float], T]) -> T:
+        """Return what is drawn of a time by itself, such as its picture."""
         part = self.motion.part_at(seconds)
-        return self.single(part), min(seconds, part.ends)
+        within = min(seconds, part.ends)
+        return self.device.draw(lambda options: draw(self.single(part, options), within))
 
     @with_keywords(SaveKeywords, SaveOptions)
     def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
@@ -188,8 +190,10 @@ class Film(Timeline):
         size = (across, max(2, round(across * height / width)))
         small = Film(self.scene.replace(size=size, supersampling=1), self.options)
         numbers = sorted({round(k * (len(self) - 1) / (count - 1)) for k in range(count)})
-        places = (small._drawn_alone(small.motion.seconds(number)) for number in numbers)
-        frames = (alone.frame(seconds) for alone, seconds in places)
+        frames = (
+            small._drawn_alone(small.motion.seconds(number), lambda alone, at: alone.frame(at))
+            for number in numbers
+        )
         source = base64.b64encode(webp_bytes(frames, fps)).decode()
         return (
             f'<figure><img src="data:image/webp;base64,{source}">'

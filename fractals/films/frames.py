@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from fractals.backends.devices import choose, open_backend
+from fractals.errors import DeviceFailedError
 from fractals.films.motion import FilmPart, Motion, with_view
 from fractals.films.planes import Frame, rounded
 from fractals.films.tracks import Tracks, scene_of
@@ -25,9 +26,68 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.rendering.raw_numbers import EscapeData, compute_data, open_colored
 from fractals.rendering.recoloring import open_recoloring
+from fractals.rendering.render import or_on_the_cpu, without_gpu
 from fractals.scene.model import Scene
 
-#
+T = TypeVar("T")
+
+
+class FrameSource(Protocol):
+    """Yields the frames of a part."""
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
+        """Yield frames in the order of their numbers."""
+
+
+# What draws: if "auto" has chosen a GPU that fails, the CPU draws the rest of the film.
+
+
+class FilmDevice:
+    """The options with which a film is drawn; those of the CPU once its GPU has failed."""
+
+    def __init__(self, options: RenderOptions) -> None:
+        self.options = options
+
+    def draw(self, draw: Callable[[RenderOptions], T]) -> T:
+        """Return ``draw(options)``, as `or_on_the_cpu` does."""
+
+        def noted(options: RenderOptions) -> T:
+            self.options = options
+            return draw(options)
+
+        return or_on_the_cpu(noted, self.options)
+
+    def lose_gpu(self, error: DeviceFailedError) -> None:
+        """Go on with the CPU, as `without_gpu` says."""
+        self.options = without_gpu(self.options, error)
+
+
+class FramesOnAnyDevice:
+    """The frames of a part, from the device of its film."""
+
+    def __init__(self, device: FilmDevice, make: Callable[[RenderOptions], FrameSource]) -> None:
+        self._device, self._make = device, make
+        self._made: tuple[RenderOptions, FrameSource] | None = None
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
+        """Yield frames in the order of their numbers."""
+        done = 0
+        try:
+            for frame in self._source().frames(numbers):
+                yield frame
+                done += 1
+        except DeviceFailedError as error:
+            self._made = None  # and its memory
+            self._device.lose_gpu(error)
+        if done < len(numbers):
+            yield from self._source().frames(numbers[done:])
+
+    def _source(self) -> FrameSource:
+        options = self._device.options
+        if self._made is None or self._made[0] is not options:
+            self._made = None
+            self._made = options, self._make(options)
+        return self._made[1]
 
 
 # What all frames of a film share: the limit of iterations, and the count offset.
@@ -181,9 +241,6 @@ class Pictures(SingleFrames):
             return pixels.astype(np.uint16) * DEEPER
         found: Frame = pixels
         return found
-
-
-T = TypeVar("T")
 
 
 def drawn_once(scenes: Iterable[T], draw: Callable[[T], Frame]) -> Iterator[Frame]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal, Protocol, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from fractals.films.frames import (
     NOTHING_SHARED,
     DevelopedFrames,
     FilmConstants,
+    FilmDevice,
+    FramesOnAnyDevice,
+    FrameSource,
     Pictures,
     Recolored,
     SingleFrames,
@@ -120,13 +123,6 @@ FORECASTS = 40
 SHRINKS, USUAL = 0.22, 1920 * 1080
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 PICTURES = "each is a picture of its own"  # the reason of families without single pixels
-
-
-class FrameSource(Protocol):
-    """Yields the frames of a part."""
-
-    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
-        """Yield frames in the order of their numbers."""
 
 
 @dataclass(frozen=True)
@@ -518,13 +514,19 @@ class Timeline:
         return make_motion(self.scene, self.tracks.length)
 
     @cached_property
+    def device(self) -> FilmDevice:
+        """Return what draws."""
+        return FilmDevice(self.options)
+
+    @cached_property
     def facts(self) -> FilmConstants:
         """Return the limit of iterations, the count offset, and what else all frames share."""
         if not self.family.single_pixels:
             numbers = np.linspace(0, len(self) - 1, SHARED_LOOKS).astype(int).tolist()
             scenes = [self.scene_at(number) for number in dict.fromkeys(numbers)]
-            return replace(NOTHING_SHARED, shared=self.family.shared(scenes, self.options))
-        return self.found or find_facts(self.motion, self.tracks, self.options)
+            shared = self.device.draw(partial(self.family.shared, scenes))
+            return replace(NOTHING_SHARED, shared=shared)
+        return self.found or self.device.draw(partial(find_facts, self.motion, self.tracks))
 
     @cached_property
     def parts(self) -> tuple[PartPlan, ...]:
@@ -597,19 +599,23 @@ class Timeline:
 
     def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
         """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
+        return FramesOnAnyDevice(self.device, partial(self.opened, chosen, folder))
+
+    def opened(self, chosen: PartPlan, folder: Path | None, options: RenderOptions) -> FrameSource:
+        """Return what yields the frames of a part from the device of some options."""
         if chosen.strip:
-            made = make_frames(chosen.strip, self.facts, self.options, folder)
+            made = make_frames(chosen.strip, self.facts, options, folder)
             if not self.tracks.develops:
                 return made
-            return DevelopedFrames(made.frames, self.scene_at, threads_of(self.options))
+            return DevelopedFrames(made.frames, self.scene_at, threads_of(options))
         if chosen.method == "recolor":
-            return Recolored(self.motion, self.tracks, chosen.part, self.facts, self.options)
-        return self.single(chosen.part)
+            return Recolored(self.motion, self.tracks, chosen.part, self.facts, options)
+        return self.single(chosen.part, options)
 
-    def single(self, part: FilmPart) -> SingleFrames:
+    def single(self, part: FilmPart, options: RenderOptions) -> SingleFrames:
         """Return what draws frames of a part by themselves."""
         source = SingleFrames if self.family.single_pixels else Pictures
-        return source(self.motion, self.tracks, part, self.facts, self.options)
+        return source(self.motion, self.tracks, part, self.facts, options)
 
     def scene_at(self, number: int) -> Scene:
         """Return the scene of a frame, without a film."""

@@ -19,8 +19,9 @@ from fractals.films import encode
 from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
 from fractals.films.flashes import Light, Watch
+from fractals.films.frames import FrameSource
 from fractals.films.options import SaveOptions
-from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of
+from fractals.films.plan import PartPlan, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
 from fractals.io import metadata

@@ -1,14 +1,14 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
 
 from fractals.backends.base import Backend, Stages
-from fractals.errors import DeviceLostError, OptionError
+from fractals.errors import DeviceFailedError, OptionError
 from fractals.io import png
 from fractals.io.facts import resolved_values
 from fractals.io.image import Image, png_beginning
@@ -64,8 +64,8 @@ from fractals.threads import Queue, add, core_count
 if TYPE_CHECKING:
     from fractals.rendering.measured import Measured
 
-P = ParamSpec("P")
 T = TypeVar("T")
+Own = TypeVar("Own", bound=RenderOptions)
 
 
 @with_keywords(PictureKeywords, PictureOptions)
@@ -102,27 +102,28 @@ def render(*sources: Source, **keywords: Unpack[PictureKeywords]) -> Image:
     """
     scene, options = read_fitted_request(sources, keywords, PictureKeywords, PictureOptions)
     with watching(scene, options) as watched:
-        return or_on_the_cpu(family_of(scene).render, options)(scene, watched)
+        return or_on_the_cpu(partial(family_of(scene).render, scene), watched)
 
 
-def or_on_the_cpu(
-    draw: Callable[P, T], options: RenderOptions, path: str | Path | BinaryIO = ""
-) -> Callable[P, T]:
-    """Return `draw`, which with the device "auto" draws again on the CPU if the GPU is lost.
+def or_on_the_cpu(draw: Callable[[Own], T], options: Own, path: str | Path | BinaryIO = "") -> T:
+    """Return ``draw(options)``: on the CPU, if "auto" has chosen a GPU that fails meanwhile."""
+    try:
+        return draw(options)
+    except DeviceFailedError as error:
+        on_the_cpu = without_gpu(options, error, path)
+    return draw(on_the_cpu)
 
-    The second call of `draw` finds the GPU marked as lost, chooses the CPU and tells the user why.
-    `path` is where the picture is written. An open file may already hold a part of the picture, so
-    nothing is drawn into it again.
+
+def without_gpu(options: Own, error: DeviceFailedError, path: str | Path | BinaryIO = "") -> Own:
+    """Return options that draw on the CPU, and tell the user why; or raise the error of the GPU.
+
+    It is raised where the user named the GPU. `path`: where the picture is written; an open file
+    may have a part of the picture already, so nothing else is drawn into it.
     """
     if options.device != "auto" or not isinstance(path, str | Path):
-        return draw
-
-    def draw_again_if_lost(*values: P.args, **keywords: P.kwargs) -> T:
-        with contextlib.suppress(DeviceLostError):
-            return draw(*values, **keywords)
-        return draw(*values, **keywords)
-
-    return draw_again_if_lost
+        raise error
+    options.on_message(f"{error.args[0]}; drawing on the CPU")
+    return options.replace(device="cpu")
 
 
 def read_fitted_request(
@@ -188,7 +189,7 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData 
     ((1, 3), True)
     """
     scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
-    return or_on_the_cpu(family_of(scene).compute, options)(scene, options)
+    return or_on_the_cpu(partial(family_of(scene).compute, scene), options)
 
 
 def measure(scene: Scene, options: RenderOptions, planned: Plan) -> "Measured | None":
@@ -219,10 +220,14 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
     scene, options = read_request(sources, keywords, RenderKeywords, RenderOptions)
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
-    plan, backend = open_plan(scene, options.replace(force=True), "nothing")
-    if not plan.probed:
-        return plan.max_iterations
-    return open_drawing(plan, backend, options).source.max_iterations
+
+    def find(options: RenderOptions) -> int:
+        plan, backend = open_plan(scene, options.replace(force=True), "nothing")
+        if not plan.probed:
+            return plan.max_iterations
+        return open_drawing(plan, backend, options).source.max_iterations
+
+    return or_on_the_cpu(find, options)
 
 
 @with_keywords(RecolorKeywords, RenderOptions)
@@ -263,7 +268,7 @@ def recolor(
     """
     raw = _raw_numbers(raw)
     scene, options = read_recoloring(raw, sources, keywords, RecolorKeywords, RenderOptions)
-    return or_on_the_cpu(family_of(scene).recolor, options)(raw, scene, options)
+    return or_on_the_cpu(partial(family_of(scene).recolor, raw, scene), options)
 
 
 def _raw_numbers(given: Any) -> Any:
@@ -364,13 +369,9 @@ def draw_scene_to(
         _check_beside(path, scene, options, file_options)
     if isinstance(path, str | Path) and Path(path).suffix.lower() == ".html":
         tell_of_page(scene, options)
-    drawn_to = family.render_to
-    if options.device == "auto":
-        drawn_to = or_on_the_cpu(drawn_to, options, path)
-    if not seen:
-        return drawn_to(path, scene, options, overwrite, cluster)
-    with watching(scene, options, file_options.keep) as watched:
-        return drawn_to(path, scene, watched, overwrite, cluster)
+    drawn = partial(family.render_to, path, scene, overwrite=overwrite, cluster=cluster)
+    with watching(scene, options, file_options.keep) if seen else nullcontext(options) as watched:
+        return or_on_the_cpu(drawn, watched, path)
 
 
 def _check_beside(
@@ -429,8 +430,8 @@ def recolor_to(
         raw, sources, keywords, RecolorFileKeywords, RenderOptions, ReplaceOptions
     )
     overwrite = file_options.overwrite
-    recolored_to = or_on_the_cpu(family_of(scene).recolor_to, options, path)
-    return recolored_to(path, raw, scene, options, overwrite)
+    recolored_to = partial(family_of(scene).recolor_to, path, raw, scene, overwrite=overwrite)
+    return or_on_the_cpu(recolored_to, options, path)
 
 
 def stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import gmpy2
@@ -16,6 +17,7 @@ from fractals.rendering.drawing import open_plan
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.plan import Plan
 from fractals.rendering.raw_numbers import EscapeData, compute_data
+from fractals.rendering.render import or_on_the_cpu
 from fractals.rendering.values import UNITS, colored, values_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
@@ -176,9 +178,10 @@ class PointData:
         plain = [k for k, point in enumerate(self._given) if isinstance(point, complex)]
         deep = [k for k, point in enumerate(self._given) if not isinstance(point, complex)]
         if plain:
-            yield _of_floats(scene, self.points[plain], self._options), plain
+            some = partial(_of_floats, scene, self.points[plain])
+            yield or_on_the_cpu(some, self._options), plain
         for k in deep:
-            yield _of_text(scene, self._given[k], self._options), [k]
+            yield or_on_the_cpu(partial(_of_text, scene, self._given[k]), self._options), [k]
 
 
 @with_keywords(RenderKeywords, RenderOptions)

@@ -1,6 +1,7 @@
 """The OpenCL backend: what C must compute as Python does, refusals, and devices that fail."""
 
 import itertools
+import re
 import subprocess
 import sys
 import threading
@@ -399,6 +400,57 @@ def test_a_device_that_is_lost_is_not_used_again(failing, again, monkeypatch, ca
     instead, _, note = devices.open_chosen(Choice(own.device), "auto", "float64")
     assert instead.kind == "cpu"
     assert note.endswith("; drawing on the CPU")
+
+
+def compiler_fails(monkeypatch, failing):
+    import pyopencl as cl
+
+    def build(*_arguments, **_options):
+        raise cl.RuntimeError("clBuildProgram failed: BUILD_PROGRAM_FAILURE\n<inline>: error: no")
+
+    monkeypatch.setattr(cl.Program, "build", build)
+    return "the compiler of '.*' fails with .* error: no"
+
+
+def translator_fails(monkeypatch, failing):
+    def source(*_arguments):
+        raise DeviceError("a.py:7: the translator to OpenCL C does not know Lambda")
+
+    monkeypatch.setattr("fractals.backends.opencl.backend.source", source)
+    return r"a\.py:7: the translator .* does not know Lambda"
+
+
+def memory_ends(monkeypatch, failing):
+    failing("memory", 5, 10**9)
+    return "'.*' is out of memory"
+
+
+def is_lost(monkeypatch, failing):
+    import pyopencl as cl
+
+    failing("copy", 3, 10**9, cl.RuntimeError)
+    return "'.*' failed: .*DEVICE_NOT_AVAILABLE; this process can't use it any more"
+
+
+FAULTS = [compiler_fails, translator_fails, memory_ends, is_lost]
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("fault", FAULTS)
+def test_auto_draws_on_the_cpu_what_a_device_can_not(failing, again, monkeypatch, fault):
+    """The device is as if it were the only GPU. Where it is named, a line says what to do."""
+    expected = fractals.render(scene(**DRAWN), device="cpu").pixels
+    found = [replace(each, is_gpu=True) for each in opencl.found()[0]]
+    monkeypatch.setattr(opencl, "found", lambda: (found, ""))
+    monkeypatch.setattr(gpus, "found", lambda: ([], "none is there"))
+    why, said = fault(monkeypatch, failing), []
+    drawn = fractals.render(scene(**DRAWN), device="auto", on_message=said.append).pixels
+    assert np.array_equal(drawn, expected)
+    (line,) = [line for line in said if "divided into parts" not in line]
+    assert re.fullmatch(f"{why}.*; drawing on the CPU", line)
+    with pytest.raises(FractalsError, match=f"^{why}") as caught:
+        fractals.render(scene(**DRAWN), device="opencl")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.opencl

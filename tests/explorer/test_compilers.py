@@ -17,11 +17,12 @@ from support.explorer import SIZE, Client
 
 import fractals
 from fractals.backends.cpu import backend
-from fractals.errors import OptionError
+from fractals.errors import DeviceLostError, OptionError
 from fractals.explorer import jobs
 from fractals.explorer.jobs import Compilers, own_label
 from fractals.explorer.scheduler import VIEW, DrawingTask
-from fractals.explorer.work import NO_MEMORY
+from fractals.explorer.view import ClientView
+from fractals.explorer.work import NO_MEMORY, compile_programs
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
 SCENE = fractals.load_scene(size=(8, 6))
@@ -138,7 +139,7 @@ def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
     hangs = [sys.executable, "-c", "import time; time.sleep(20)"]
     monkeypatch.setattr(jobs, "work_command", lambda: (hangs, dict(os.environ)))
     done = threading.Event()
-    order = Compilers("cpu", done.set).order(object(), SCENE, "values")
+    order = Compilers(lambda: "cpu", done.set).order(object(), SCENE, "values")
     while not order.made:
         time.sleep(0.01)
     order.kill()
@@ -169,7 +170,7 @@ def test_many_formulas_of_one_client_leave_them_to_others(own_server, held, monk
 
 
 def test_processes_take_turns(held):
-    made = Compilers("cpu", lambda: None)
+    made = Compilers(lambda: "cpu", lambda: None)
     clients = [object.__new__(Client) for _ in range(3)]
     orders = [made.order(clients[k], SCENE, "values") for k in (0, 0, 1, 2)]
     while len(held.orders) < jobs.MAX_RUNNING:
@@ -185,7 +186,7 @@ def test_processes_take_turns(held):
 def test_what_is_compiled_is_counted_for_each_client(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(jobs, "monotonic", lambda: now[0])
-    made = Compilers("cpu", lambda: None)
+    made = Compilers(lambda: "cpu", lambda: None)
     one, two = (object.__new__(Client) for _ in range(2))
     for k in range(jobs.MAX_A_MINUTE):
         made.count(one, f"formula {k}")
@@ -199,7 +200,7 @@ def test_what_is_compiled_is_counted_for_each_client(monkeypatch):
 
 
 def test_the_pages_of_a_visitor_are_one_client():
-    made, orders = Compilers("cpu", lambda: None), []
+    made, orders = Compilers(lambda: "cpu", lambda: None), []
     made.order = lambda owner, *_: orders.append(owner) or SimpleNamespace(kill=None, done=True)
     step = "z**2 + c + 1e-9"
 
@@ -325,3 +326,13 @@ def test_another_value_of_a_parameter_compiles_nothing(own_server, monkeypatch):
     for scene, pixels in zip(scenes, found, strict=True):
         assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
     assert not np.array_equal(found[0], found[1])
+
+
+def test_a_gpu_that_fails_is_left_to_the_process_that_draws(monkeypatch):
+    """It goes on with the CPU, or tells the client; the process that compiles has done its work."""
+
+    def fail(view):
+        raise DeviceLostError("the GPU failed")
+
+    monkeypatch.setattr(ClientView, "compile", fail)
+    assert compile_programs(SCENE, "values", "cpu") == {}

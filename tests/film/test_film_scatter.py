@@ -310,7 +310,7 @@ def test_a_frame_adds_the_games_of_its_moments(name, monkeypatch):
     keys = [{**key, "width": str(wide * float(key["width"]))} for key in KEYS]
     film = film_of(formula, {**TRACKS, **tracks}, keys, shutter=0.8, steps=20)
     seconds = film.motion.seconds(1)
-    source = film.single(film.parts[0].part)
+    source = film.single(film.parts[0].part, film.options)
     own, *moments = source.moments(seconds)
     assert own == source.scene(seconds)
     assert len({str(moment.view.width) for moment in moments}) == len(moments) == MOMENTS
@@ -355,7 +355,7 @@ def test_a_blurred_frame_has_the_same_bits_everywhere(name):
 
 def test_what_stands_still_is_not_blurred():
     film = film_of(FLAME, TRACKS, [{"at": 0}], shutter=1, fps=8, seconds=2)
-    source = film.single(film.parts[0].part)
+    source = film.single(film.parts[0].part, film.options)
     assert len(source.moments(0.5)) > 1
     assert len(source.moments(1.5)) == 1  # behind the last point of all tracks
     last = next(iter(film.frames(15)))
@@ -366,7 +366,7 @@ def test_what_stands_still_is_not_blurred():
 def test_a_loop_is_blurred_across_its_end():
     turn = {"formula.turn": [[0, 0], [1, 360]]}
     film = film_of(FLAME, turn, fps=10, shutter=0.5, loop=True)
-    times = film.single(film.parts[0].part).moments(0.0)[1:]
+    times = film.single(film.parts[0].part, film.options).moments(0.0)[1:]
     turns = [scene.make_any_formula().parameters["turn"] for scene in times]
     assert turns[0] > 350 > 10 > turns[-1]
     assert turns[0] + turns[-1] == pytest.approx(360)

@@ -17,7 +17,7 @@ from fractals.backends.opencl.translate import make_target, source
 from fractals.backends.opencl.values import type_of
 from fractals.backends.probe import Device
 from fractals.backends.streams import Block, Errors, Gpu, StreamBackend, StreamSlot, one_each
-from fractals.errors import DeviceError, first_line, shown
+from fractals.errors import DeviceError, DeviceProgramError, first_line, shown
 
 try:
     import pyopencl as cl
@@ -236,14 +236,17 @@ class OpenClBackend(StreamBackend):
         self, make_body: MakeBody, options: Any, types: tuple[Any, ...], gpu: OpenClGpu
     ) -> Any:
         """Return the kernel of a program for a device and arguments of these types."""
-        made = source(make_body, options, types, self._number)
+        try:
+            made = source(make_body, options, types, self._number)
+        except DeviceError as error:  # the translator does not know something
+            raise DeviceProgramError(str(error), "") from error
         flags = ["-w"]  # no warnings, which pyopencl would print
         if opencl.DIVISION not in self.device.lacks:
             flags.append(ROUNDED)
         elif made.divides:
-            raise DeviceError(
-                f"'{self.device.name}' has no {opencl.DIVISION}, and {made.divides} divides: give "
-                "precision='float64', or use device='cpu'"
+            raise DeviceProgramError(
+                f"'{self.device.name}' has no {opencl.DIVISION}, and {made.divides} divides",
+                ": give precision='float64', or use device='cpu'",
             )
         try:
             built = cl.Program(gpu.context, made.text).build(options=flags, cache_dir=False)
@@ -251,8 +254,8 @@ class OpenClBackend(StreamBackend):
             if "BUILD_PROGRAM_FAILURE" not in str(error):
                 raise
             reason = next((line for line in str(error).splitlines() if "error" in line), "")
-            raise DeviceError(
+            raise DeviceProgramError(
                 f"the compiler of '{self.device.name}' fails with {made.name} "
-                f"({shown(reason.strip() or first_line(error), 120)}): use device='cpu'"
+                f"({shown(reason.strip() or first_line(error), 120)})"
             ) from error
         return cl.Kernel(built, made.name)

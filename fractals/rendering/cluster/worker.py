@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 from fractals import __version__
 from fractals.backends.cuda import gpus
 from fractals.backends.sources import source_digest
-from fractals.errors import FractalsError, OptionError, counted, shown
+from fractals.errors import (
+    DeviceError,
+    DeviceFailedError,
+    FractalsError,
+    OptionError,
+    counted,
+    shown,
+)
 from fractals.io import png
 from fractals.io.files import parse_json
 from fractals.io.stores.parts import StoreParts, decode, encode, this_machine
@@ -67,6 +74,8 @@ MOST_SAMPLES = 2**22  # of tiles that are in memory together
 LOOK = 0.5  # seconds between two looks whether a job is over
 MAX_SESSIONS = 2  # scenes whose programs and tables are kept between tasks
 
+T = TypeVar("T")
+
 
 class RefusedError(FractalsError):
     """A worker can't take part, because its results would differ."""
@@ -82,11 +91,13 @@ class Settings:
 
     device: str = "auto"
     threads: int | None = None
+    on_message: Callable[[str], None] = lambda line: None
 
 
 settings = Settings()
 # What `open_session` of a job's module returned
 _sessions: dict[tuple[str, str, str, int], Any] = {}
+_without_gpu: set[str] = set()  # jobs with which the CPU goes on, because a GPU has failed
 _one_at_a_time = threading.Lock()
 
 
@@ -245,7 +256,7 @@ def introduce(
     Raises RefusedError: this worker computes other numbers than the machine that asks.
     """
     with _one_at_a_time:
-        lacks = _session(job, share, given) is None
+        lacks = _or_on_the_cpu(job, lambda: _session(job, share, given)) is None
         facts = {"machine": this_machine(), "host": socket.gethostname()}
         return facts | {"shared": shares_folder(job), "lacks": lacks}
 
@@ -262,28 +273,58 @@ def compute(
     shared, ``content``: the bytes of the part.
     """
     with _one_at_a_time, checking(_stopping(job)):
-        session, receipts = _session(job, share, given), []
-        if session is None:
-            return []
-        begun = perf_counter()
-        for made in session.compute(numbers):
-            content = b""
-            if not shares_folder(job):
-                content = encode(made.name, job["work"], made.arrays, made.facts)
-            elif os.path.exists(Path(job["folder"], job["token"])):  # the job is not over
-                _parts(job).put(made.name, made.arrays, made.facts)
-            arrays = map(np.ascontiguousarray, made.arrays.values())
-            receipts.append(
-                {
-                    "number": made.number,
-                    "name": made.name,
-                    "sums": [zlib.crc32(array.data) for array in arrays],
-                    "machine": this_machine(),
-                    "content": content,
-                }
-            )
-        each = (perf_counter() - begun) / max(1, len(receipts))
-        return [receipt | {"seconds": each} for receipt in receipts]
+        return _or_on_the_cpu(job, lambda: _computed(job, numbers, _session(job, share, given)))
+
+
+def _computed(job: Mapping[str, Any], numbers: Sequence[int], session: Any) -> list[dict[str, Any]]:
+    """Return the receipts of parts that a session computes; none: there is no session."""
+    receipts: list[dict[str, Any]] = []
+    if session is None:
+        return receipts
+    begun = perf_counter()
+    for made in session.compute(numbers):
+        content = b""
+        if not shares_folder(job):
+            content = encode(made.name, job["work"], made.arrays, made.facts)
+        elif os.path.exists(Path(job["folder"], job["token"])):  # the job is not over
+            _parts(job).put(made.name, made.arrays, made.facts)
+        arrays = map(np.ascontiguousarray, made.arrays.values())
+        receipts.append(
+            {
+                "number": made.number,
+                "name": made.name,
+                "sums": [zlib.crc32(array.data) for array in arrays],
+                "machine": this_machine(),
+                "content": content,
+            }
+        )
+    each = (perf_counter() - begun) / max(1, len(receipts))
+    return [receipt | {"seconds": each} for receipt in receipts]
+
+
+def _or_on_the_cpu(job: Mapping[str, Any], work: Callable[[], T]) -> T:
+    """Return ``work()``; if "auto" has chosen a GPU that fails meanwhile, once more on the CPU.
+
+    Raises RefusedError: the GPU was named, so this worker leaves the job to others.
+    """
+    try:
+        return work()
+    except (DeviceError, DeviceFailedError) as error:
+        if _device_for(job) != "auto" or not isinstance(error, DeviceFailedError):
+            raise RefusedError(f"{this_machine()} is refused: {error.args[0]}") from None
+        settings.on_message(f"{error.args[0]}; drawing on the CPU")
+        _without_gpu.add(job["work"])
+        for key in [key for key in _sessions if key[0] == job["work"]]:
+            del _sessions[key]
+    return work()
+
+
+def _device_for(job: Mapping[str, Any]) -> str:
+    """Return the device that is asked for by a job, or else by whoever has started this worker."""
+    if job["work"] in _without_gpu:
+        return "cpu"
+    asked: str = job["device"]
+    return settings.device if asked == "auto" else asked
 
 
 def _stopping(job: Mapping[str, Any]) -> Callable[[], None]:
@@ -345,9 +386,8 @@ def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | No
     refuse_other(facts_of_this_program(), job["program"])
     header = parse_json(job["header"])
     scene = validate(header["scene"])  # inline data only: nothing opens a file that it names
-    device = settings.device if job["device"] == "auto" else job["device"]
     options = RenderOptions(
-        device=device,
+        device=_device_for(job),
         threads=threads,
         interior_shortcuts=job["interior_shortcuts"],
         force=True,
@@ -420,7 +460,7 @@ def serve(
     import_distributed()
     # It writes stack traces where a connection ends; `fractals worker` says so in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    settings.device, settings.threads = device, threads
+    settings.device, settings.threads, settings.on_message = device, threads, on_message
     where = read_address(address, insecure)
     own = address_towards(where)
     tls = where.startswith("tls://")

@@ -43,7 +43,7 @@ from fractals.rendering.families import family_of
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
 from fractals.rendering.plan import Plan
-from fractals.rendering.render import read_fitted_request
+from fractals.rendering.render import or_on_the_cpu, read_fitted_request
 from fractals.rendering.resume_data import ResumeData, known_of
 from fractals.rendering.stores.known import load_known, save_known
 from fractals.rendering.tiles import Tile, runs
@@ -114,8 +114,24 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
         sources, keywords, StoreKeywords, RenderOptions, StoreOptions
     )
     scene.to_table()  # a formula without a name can't be kept
-    computed: Computed = family_of(scene).compute_to(path, scene, options, store_options)
-    return computed
+    old = _header_there(path)
+
+    def compute(options: RenderOptions) -> Computed:
+        begun = _header_there(path) != old  # by a GPU that has failed
+        asked = store_options.replace(overwrite=False) if begun else store_options
+        computed: Computed = family_of(scene).compute_to(path, scene, options, asked)
+        return computed
+
+    return or_on_the_cpu(compute, options)
+
+
+def _header_there(path: Path) -> tuple[int, int] | None:
+    """Return what tells the header of a store from one that replaces it; None: there is none."""
+    try:
+        found = os.stat(path / HEADER)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def compute_data_to(
