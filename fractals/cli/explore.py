@@ -81,6 +81,8 @@ def explore_command(
     scene = requested_scene(scenes, options, defaults=shared.scene_table())
     gallery = not scenes and all(value in (None, ()) for value in options.values())
     collect_again()
+    if site is None and site_formulas:
+        raise OptionError("--site-formula names formulas of a site: give --site FOLDER, too")
     if site is not None:
         if server["classroom"]:
             raise OptionError("classroom=: a class requires the server: leave out --site")

@@ -358,9 +358,11 @@ def cluster_request(options: dict[str, Any]) -> Any:
             raise OptionError("--keys, --return and --insecure need --cluster")
         return None
     from fractals.rendering.cluster.job import Cluster
-    from fractals.rendering.cluster.pools import check_known
+    from fractals.rendering.cluster.pools import check_known, security_settings
 
     check_known(address, insecure)  # before any work is done
+    if address.startswith("tls://"):
+        security_settings(address, keys)
     return Cluster(address, keys, insecure, returns)
 
 

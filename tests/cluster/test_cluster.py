@@ -356,8 +356,8 @@ def test_commands_with_tls(tmp_path, drawn, plain):
         assert code == 0, err
         assert contents(tmp_path / "a.fz") == contents(plain)
         code, err = ended(fractals_command(*words, "--overwrite", "--cluster", address), 120)
-        assert code == 1
-        assert "no scheduler answers" in err.splitlines()[-1]
+        assert code == 2
+        assert f"{address} uses TLS: give --keys" in err.splitlines()[-1]
     finally:
         scheduler.terminate()
         scheduler.wait()

@@ -465,6 +465,10 @@ def test_the_command_tells_where_guests_come_in(run):
     code, _, err = run("explore", "--classroom", "--site", "x")
     assert (code, err.count("\n")) == (2, 1)
     assert "--classroom: a class requires the server" in err
+    assert run("explore", "--site-formula", "mandelbrot")[::2] == (
+        2,
+        "fractals: --site-formula names formulas of a site: give --site FOLDER, too\n",
+    )
 
 
 def test_a_class_of_thirty_follows_and_sends_pictures(server):

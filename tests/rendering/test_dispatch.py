@@ -258,6 +258,8 @@ def test_a_scene_from_outside_opens_no_file(tmp_path, monkeypatch):
         ("tcp://8.8.8.8:8786", "8.8.8.8 is a public address"),
         ("8.8.8.8:8786", "8.8.8.8 is a public address"),
         ("local:0", "give a number of workers, such as local:4"),
+        ("local:9999", "give 1024 workers or fewer"),
+        ("tls://127.0.0.1:1", "uses TLS: give --keys"),
         ("slurm:x", "give a number of workers, such as slurm:4"),
         ("http://head:8786", "is no address of a scheduler"),
         ("head", "is no address of a scheduler"),

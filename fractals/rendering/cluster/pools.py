@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown, to_install
 from fractals.io.files import read_json, writing
+from fractals.rendering.options import MAX_THREADS
 
 # Keys for TLS between the machines of a cluster: an authority, and a certificate that it signed.
 #
@@ -270,6 +271,8 @@ def check_known(address: str, insecure: bool) -> None:
         check_address(address, insecure)
     elif not re.fullmatch(r"[1-9]\d{0,4}", number, re.ASCII):
         raise OptionError(f"'{shown(address, 80)}': give a number of workers, such as {kind}:4")
+    elif kind == "local" and int(number) > MAX_THREADS:  # each is a process of this machine
+        raise OptionError(f"'{address}': give {MAX_THREADS} workers or fewer")
 
 
 def check_address(address: str, insecure: bool) -> None:
@@ -376,10 +379,14 @@ def import_distributed() -> Any:
 def security_settings(address: str, keys: str | Path | None) -> dict[str, Any]:
     """Return the setting ``security`` of Dask for an address and a folder of keys, if any.
 
-    Raises OptionError: there are keys, and the address does not use TLS. Raises FractalsError: a
-    key is missing.
+    Raises OptionError: there are keys, and the address does not use TLS, or the reverse. Dask's
+    configuration may name keys, too. Raises FractalsError: a key is missing.
     """
     if not keys:
+        if address.startswith("tls://") and import_distributed().Security().tls_ca_file is None:
+            raise OptionError(
+                f"{shown(address, 80)} uses TLS: give keys=FOLDER, of fractals cluster-keys"
+            )
         return {}
     if not address.startswith("tls://"):
         raise OptionError(f"keys= are for TLS, and {address} does not use it: give tls://...")
