@@ -229,16 +229,24 @@ def opening(h, away):  # compiled with `target.jit`
     return clamp(number(1.5, h) * h / away, number(0, h), number(1, h))
 
 
-def make_tap(target, field):
-    """Return ``tap(place, h, k, space)``: one of the four distances that a normal is made of."""
+def make_taps(target, field):
+    """Return ``taps(place, h, space)``: the four distances that a normal is made of.
+
+    They are computed in a loop. NVIDIA's compiler of CUDA 13.5 makes wrong code of four orbits that
+    follow each other, if these have a fourth coordinate: the third orbit begins at the x where the
+    second one has ended.
+    """
     real = target.real
 
-    def tap(p, h, k, space):
-        s = TAPS[k]
-        x, y, z = added(p, h, (real(s[0]), real(s[1]), real(s[2])))
-        return field(x, y, z, space)[0]
+    def taps(p, h, space):
+        one = two = three = four = real(0)
+        for k in range(len(TAPS)):
+            s = TAPS[k]
+            x, y, z = added(p, h, (real(s[0]), real(s[1]), real(s[2])))
+            one, two, three, four = two, three, four, field(x, y, z, space)[0]
+        return one, two, three, four
 
-    return target.jit(tap)
+    return target.jit(taps)
 
 
 class Surface(NamedTuple):
@@ -329,12 +337,11 @@ def make_guide(target):
 def make_surface(target, walk):
     """Return a solid as paths of light meet it."""
     real, field = target.real, make_field(target, walk)
-    tap, normal = make_tap(target, field), target.jit(normal_of)
+    taps, normal = make_taps(target, field), target.jit(normal_of)
     is_open, of_trap = target.jit(opening), target.jit(surface)
 
     def facing(place, h, d, space):
-        first = tap(place, h, 0, space), tap(place, h, 1, space)
-        return normal((*first, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+        return normal(taps(place, h, space), d[0], d[1], d[2])
 
     def color(place, trap, shot, space):
         return of_trap(trap, shot.light, shot.colors)
@@ -491,7 +498,7 @@ def make_guide_body(target, walk):
     real, real32, ahead = target.real, target.real32, make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
     sky_of, color_of, normal = make_sky(target), target.jit(surface), target.jit(normal_of)
-    tap, index = make_tap(target, field), target.index
+    taps, index = make_taps(target, field), target.index
 
     def look(column, row, shot, space):
         zero, one = real(0), real(1)
@@ -503,8 +510,7 @@ def make_guide_body(target, walk):
             return r, g, b, zero, zero, zero, real(NOWHERE), zero
         h = shot.camera[CONE] * t
         place = added(o, t, d)
-        taps = tap(place, h, 0, space), tap(place, h, 1, space)
-        n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+        n = normal(taps(place, h, space), d[0], d[1], d[2])
         r, g, b, _ = color_of(trap, shot.light, shot.colors)
         return r, g, b, n[0], n[1], n[2], t, trap
 

@@ -20,6 +20,7 @@ from support.limits import limit_tiles
 from support.scenes import scene
 
 import fractals
+from fractals import catalog
 from fractals.backends.base import Run
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
@@ -217,3 +218,18 @@ def test_a_gpu_is_kept_busy_until_all_is_queued(monkeypatch, figures):
     monkeypatch.setattr(clock._backend, "seconds", seconds)
     assert clock.median(lambda: None, 3) == (1.0, True)
     assert turns == [2**14, 2**16, 2**18, 2**18, 2**18, 2**18]
+
+
+GROUPS = {"kleinian", "quasi_fuchsian"}
+SOLIDS = [
+    pytest.param(name, marks=[] if name in GROUPS else [pytest.mark.slow])
+    for name in catalog.names("solid")
+]
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_a_solid_has_the_light_of_the_cpu(name):
+    """A compiler that fuses a product and a sum, or makes an orbit begin elsewhere, changes it."""
+    keys = {"formula": name, "size": (24, 15), "samples": 1, "bounces": 0, "supersampling": 1}
+    drawn, expected = (fractals.render(**keys, device=device).pixels for device in ("cuda", "cpu"))
+    assert np.array_equal(drawn, expected)
