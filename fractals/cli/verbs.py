@@ -264,15 +264,7 @@ def run_verb(arguments: list[str] | None = None) -> int:
         if sys.stdout is not None:
             write_out(b"")  # what is buffered fails here, and not when Python ends
         return code if isinstance(code, int) else 0
-    except SystemExit as ended:  # a signal; see `signals`
-        code = ended.code if isinstance(ended.code, int) else 1
-        if code > 128:
-            print_line(f"ended by {signal.Signals(code - 128).name}")
-        return code
-    except BrokenPipeError:
-        discard(sys.stdout)
-        return 1
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return explain(error)
 
 
@@ -287,8 +279,16 @@ def _show_warning(usual: Any, message: Warning | str, *where: Any, **more: Any) 
         usual(message, *where, **more)
 
 
-def explain(error: Exception) -> int:
+def explain(error: Exception | SystemExit) -> int:
     """Print what went wrong, and return the exit code."""
+    if isinstance(error, SystemExit):  # a signal; see `signals`
+        code = error.code if isinstance(error.code, int) else 1
+        if code > 128:
+            print_line(f"ended by {signal.Signals(code - 128).name}")
+        return code
+    if isinstance(error, BrokenPipeError):
+        discard(sys.stdout)
+        return 1
     if isinstance(error, click.Abort):
         print_line("interrupted")
         return INTERRUPTED
