@@ -142,7 +142,8 @@ class Film(Timeline):
         """
         at = plain(seconds)
         if not isinstance(at, int | float) or not 0 <= at <= self.seconds:
-            raise OptionError(f"{shown(seconds, 40)} s: the film has {self.seconds:g} s")
+            said = f"{at:g}" if isinstance(at, float) else shown(seconds, 40)
+            raise OptionError(f"{said} s: the film has {self.seconds:g} s")
         return self._drawn_alone(at, SingleFrames.image)
 
     def _drawn_alone(self, seconds: float, draw: Callable[[SingleFrames, float], T]) -> T:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-WRITTEN = Path(__file__).parents[2] / "fractals/explorer/client/written.js"
+HEARD = Path(__file__).parents[2] / "fractals/explorer/client/heard.js"
 # Keys of the protocol or of a scene, and names of Python
 OTHERS = re.compile(r"\b[a-z]\w*\.[a-z_0-9]+|\w+_\w+|\w\(|\w=|[\[\]{}]|\bstr\b|\bint\b|\bfloat\b")
 SCENES = [
@@ -49,7 +49,7 @@ def test_refusals_are_in_words_of_the_page(server):
     lines = server.run(talk)
     code = "const { inWords } = await import(process.argv[1]);"
     code += "console.log(JSON.stringify(JSON.parse(process.argv[2]).map(inWords)))"
-    command = ["node", "--input-type=module", "-e", code, WRITTEN.as_uri(), json.dumps(lines)]
+    command = ["node", "--input-type=module", "-e", code, HEARD.as_uri(), json.dumps(lines)]
     shown = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     assert len(shown) == len(SCENES) + len(EXPORTS)
     for line, words in zip(lines, shown, strict=True):
