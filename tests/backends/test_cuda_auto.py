@@ -117,10 +117,12 @@ def on_the_cpu(kind, folder):
     return DRAWN[kind](folder, {"device": "cpu", "on_message": lambda line: None})
 
 
+# Calls of the driver, and what makes their errors: an error that is kept holds the arrays of its
+# traceback.
 FAULTS = {
-    "lost": ("cuLaunchKernel", DriverError("[719] CUDA_ERROR_LAUNCH_FAILED", 719)),
-    "full": ("cuMemAlloc", MemoryError()),
-    "refused": ("cuLaunchKernel", DriverError("[801] CUDA_ERROR_NOT_SUPPORTED", 801)),
+    "lost": ("cuLaunchKernel", lambda: DriverError("[719] CUDA_ERROR_LAUNCH_FAILED", 719)),
+    "full": ("cuMemAlloc", MemoryError),
+    "refused": ("cuLaunchKernel", lambda: DriverError("[801] CUDA_ERROR_NOT_SUPPORTED", 801)),
 }
 TOLD = {
     "lost": "the GPU failed: CUDA_ERROR_LAUNCH_FAILED; this process can't use it any more",
@@ -137,13 +139,13 @@ class Card:
         self._driver = open_backend(choose("cuda").device, "float64").slot.gpu.driver
 
     def fail(self, fault, first):
-        name, error = FAULTS[fault]
+        name, make_error = FAULTS[fault]
         function = getattr(self._driver, name)
 
         def call(*arguments):
             self.called += 1
             if self.called >= first:
-                raise error
+                raise make_error()
             function(*arguments)
 
         self._monkeypatch.setattr(self._driver, name, call)
