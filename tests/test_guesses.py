@@ -208,7 +208,7 @@ def values():
     drawn = fractals.load_scene("seahorse")
     image = fractals.render("mandelbrot", **SMALL)
     raw = fractals.compute("mandelbrot", **SMALL)
-    sums = fractals.compute(formula="clifford", size=(8, 6), quality=1, device="python")
+    sums = fractals.compute(formula="clifford", size=(8, 6), quality=1, device="cpu")
     names = {"fractals": fractals, "np": np, "SMALL": SMALL, "sums": sums}
     return {**names, "raw": raw, "image": image, "drawn": drawn, "pixels": image.pixels}
 
