@@ -317,6 +317,30 @@ def test_nothing_is_left_to_the_compiler_to_contract(name):
     assert free == bound or fused_in(free) == fused_in(bound)
 
 
+LOOPS = """
+    fma.rn.f64 %fd1, %fd8, %fd9, %fd7;
+    mov.f64 %fd2, %fd1;
+$L1:
+    fma.rn.f64 %fd2, %fd2, %fd2, %fd6;
+    @%p1 bra $L1;
+    mul.f64 %fd3, %fd1, %fd1;{copy}
+$L2:
+    fma.rn.f64 %fd2, %fd2, %fd2, %fd5;
+    @%p2 bra $L2;
+"""
+
+
+def test_a_copy_that_is_lost_is_found():
+    """The second loop begins where the first one has ended, not at %fd1."""
+    assert ptx.lost_starts(LOOPS.format(copy="")) == [("%fd2", "%fd1")]
+    assert ptx.lost_starts(LOOPS.format(copy="\n    mov.f64 %fd2, %fd1;")) == []
+
+
+@pytest.mark.parametrize("name", often(KERNELS))
+def test_loops_begin_where_the_source_says(name):
+    assert ptx.lost_starts(ptx.text(kernel(name), HOPPER)) == []
+
+
 # Others keep a few, outside of their loops.
 SIGNED = {*FILMS, *DEEP, *(name for name in KERNELS if name.startswith("mean"))}
 
@@ -650,6 +674,7 @@ def test_scatter_kernels_fit_into_registers(name, precision):
     text = ptx.text(made, HOPPER)
     assert precision == "float64" or doubles(text) == []
     assert fused(text) == fused(ptx.unfused_text(made, HOPPER))
+    assert ptx.lost_starts(text) == []
 
 
 @every_scattered
@@ -706,6 +731,15 @@ def test_solids_are_rounded_as_written(name, precision):
     assert precision == "float64" or doubles(text) == []
     assert fused(text) == fused(ptx.unfused_text(made, HOPPER))
     assert ptx.resources(ptx.binary(made, HOPPER))[1] == 0
+
+
+@pytest.mark.parametrize("name", slow_but(["kleinian"], catalog.names("solid")))
+def test_orbits_of_solids_begin_where_they_should(name):
+    """Paths of light follow four orbits for a normal, of which two begin at the same x."""
+    keys = {"formula": name, "size": (1, 1), "samples": 1, "bounces": 0, "supersampling": 1}
+    made = ptx.compile_kernels(functools.partial(fractals.render, **keys, device="cuda"))
+    assert len(made) >= 3
+    assert all(ptx.lost_starts(ptx.text(each, HOPPER)) == [] for each in made)
 
 
 # Reliefs: paths of light over a ground of heights.

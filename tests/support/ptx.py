@@ -147,3 +147,50 @@ def binary(kernel, capability):
     """Return the binary that a GPU of this compute capability would load."""
     with pretended_gpu(capability):
         return kernel.get_cubin().code
+
+
+LABEL, JUMP = re.compile(r"\s*(\$\w+):"), re.compile(r"\bbra(?:\.uni)?\s+(\$\w+)")
+NUMBER = re.compile(r"%fd?\d+\b")  # a register of a real number
+COPY = re.compile(r"\s*mov\.f(?:32|64)\s+(%fd?\d+), (%fd?\d+);")
+
+
+def lost_starts(ptx):
+    """Return the registers with which a loop begins where an earlier one has ended, by mistake.
+
+    Each with the register that it should be a copy of: the earlier loop began with this copy, what
+    lies between the loops reads it, and nothing copies it again. libNVVM 13.5.37 loses such copies
+    where two orbits have the same x at first. A loop that reads the register itself may go on with
+    the numbers of the earlier one: the register holds c, and an orbit that began with c goes on.
+    """
+    lines = ptx.splitlines()
+    labels = {found[1]: at for at, line in enumerate(lines) if (found := LABEL.match(line))}
+    jumps = [(JUMP.search(line), at) for at, line in enumerate(lines)]
+    ends = [(labels.get(jump[1], at), at) for jump, at in jumps if jump]
+    loops = [range(to, at + 1) for to, at in ends if to < at]
+    found = set()
+    for first in loops:
+        made, _ = _registers(lines[first.start : first.stop])
+        for copy, start in COPY.findall("\n".join(lines[: first.start])):
+            if copy not in made or start in made:
+                continue
+            for second in loops:
+                changed, needed = _registers(lines[second.start : second.stop])
+                set_there, read_there = _registers(lines[first.stop : second.start])
+                lost = copy in changed & needed - set_there
+                if lost and start in read_there - needed:
+                    found.add((copy, start))
+    return sorted(found)
+
+
+def _registers(lines):
+    """Return the registers that lines set, and those that they read before they set them."""
+    made, read = set(), set()
+    for line in lines:
+        name, _, operands = line.replace("\t", " ").strip().partition(" ")
+        operands = operands.strip()
+        target = operands.partition("}" if operands.startswith("{") else ",")[0]
+        registers = NUMBER.findall(operands)
+        count = 0 if name.startswith(("st", "@", "red")) else len(NUMBER.findall(target))
+        read |= set(registers[count:]) - made
+        made |= set(registers[:count])
+    return made, read
