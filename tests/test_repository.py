@@ -22,7 +22,7 @@ GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
 ELSEWHERE = ("systems", "numba")  # steps that .ci/run alone does not run: checks.yml has them
-BY_NAME = (*ELSEWHERE, "demo")  # docs.yml has the last
+BY_NAME = (*ELSEWHERE, "demo", "bits")  # docs.yml and weekly.yml have the last two
 STEPS = re.compile(r"^([a-z]+)\(\) {", re.MULTILINE)
 
 PAGE = (ROOT / "docs" / "how-to" / "write-a-formula.md").read_text("utf-8")
