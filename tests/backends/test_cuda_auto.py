@@ -20,6 +20,7 @@ import fractals
 from fractals.backends.cuda.backend import gpu_of
 from fractals.backends.cuda_driver import DriverError
 from fractals.backends.devices import choose, open_backend
+from fractals.backends.probe import cpu
 from fractals.errors import DeviceFailedError, FractalsError
 from fractals.films import frames
 from fractals.io.stores import store as store_files
@@ -275,15 +276,18 @@ def test_the_explorer_draws_on(kind, fault, server, card, capsys):
         await client.say("view", frame=2, base=1, by=[16, 8], scale=30, turn=0)
         await client.exact(2)
         link = await client.ask("link", "link", frame=2)
-        return picked, tomllib.loads(link["toml"]), client.pixels
+        told = [text for text in client.texts if text["t"] == "device"]
+        return picked, tomllib.loads(link["toml"]), client.pixels, told
 
-    picked, scene, pixels = server.run(talk, size=(24, 16))
+    picked, scene, pixels, told = server.run(talk, size=(24, 16))
     assert picked["count"] is None
     assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
     assert server.explorer.engine.kind == server.explorer.compilers.device() == "cpu"
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"fractals: {TOLD[fault]}")
     assert line.endswith("; drawing on the CPU")
+    why = line.removeprefix("fractals: ")
+    assert told == [{"t": "device", "device": cpu().name, "why": why}]
 
 
 # --- Workers of a cluster
