@@ -349,6 +349,12 @@ declare namespace Received {
     part: string;
     choices: string[];
   }
+  /** Another device draws from now on. */
+  interface DeviceMessage {
+    t: "device";
+    device: string;
+    why: string;
+  }
   /** A sheet is whole. */
   interface Done {
     t: "done";
@@ -688,6 +694,7 @@ declare namespace Received {
     v: number;
     version: string;
     device: string;
+    why?: string;
     title: string;
     gallery: boolean;
     read_only: boolean;
@@ -703,6 +710,7 @@ declare namespace Received {
 type Received =
   | Received.BookmarkList
   | Received.ClassOf
+  | Received.DeviceMessage
   | Received.Done
   | Received.DrawnMessage
   | Received.ErrorMessage

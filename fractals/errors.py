@@ -85,6 +85,14 @@ class DeviceProgramError(DeviceFailedError, DeviceError):
     advice = ": use device='cpu'"
 
 
+def on_the_cpu(reason: str) -> str:
+    """Return the line about a GPU that does not draw: why, and that the CPU draws.
+
+    `reason`: of an error, the first of its arguments, which has no advice: the CPU needs none.
+    """
+    return f"{reason}; drawing on the CPU"
+
+
 class DifferenceError(FractalsError):
     """Pictures or counts that should be equal differ."""
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fractals.backends import cpu, cuda, opencl, probe, python
 from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
-from fractals.errors import DeviceError, DeviceLostError, OptionError, shown
+from fractals.errors import DeviceError, DeviceLostError, OptionError, on_the_cpu, shown
 from fractals.threads import core_count
 
 
@@ -121,7 +121,7 @@ def _choose_gpu(request: str) -> Choice:
         return Choice(gpu)
     if request == "gpu":
         return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")
-    note = f"the GPU is not used ({reason}), drawing on the CPU" if found else ""
+    note = on_the_cpu(f"the GPU is not used ({reason})") if found else ""
     return Choice(probe.drawing_cpu(), note)
 
 
@@ -229,9 +229,8 @@ def open_chosen(
 
 def _instead(request: str, error: DeviceError | DeviceLostError) -> tuple[Device, str]:
     """Return the device in place of one that can't be opened, and a note; or raise its error."""
-    lost = isinstance(error, DeviceLostError)
     if request == "auto":
-        return probe.drawing_cpu(), f"{error.args[0] if lost else error}; drawing on the CPU"
-    if request == "gpu" and not lost:
+        return probe.drawing_cpu(), on_the_cpu(error.args[0])
+    if request == "gpu" and not isinstance(error, DeviceLostError):
         return _simulator(), f"{error}; drawing in the simulator"
     raise error

@@ -7,6 +7,9 @@ or another backend, uses them again, because an allocation would wait for all wo
 Nothing is freed by Python's collector. It runs in any thread, perhaps in one without a context,
 where a call of the driver fails. A block of memory that nobody uses any more is put on a list, and
 its slot takes it from there. When the process ends, the driver frees everything by itself.
+
+Python may raise an interrupt between any two instructions. So memory that a slot hands on is held
+by one object all the time, and the driver gets it back where an interrupt takes that object away.
 """
 
 import contextlib
@@ -16,6 +19,7 @@ import itertools
 import math
 import threading
 import time
+import weakref
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -55,23 +59,27 @@ def block_size(size: int) -> int:
     return -(-max(1, size) // step) * step
 
 
-class Block:
-    """Memory of a GPU while an array lies in it; its slot gets it back when all views are gone.
+class MemoryPiece(NamedTuple):
+    """Memory of a GPU, which the driver gets back when no piece refers to it.
 
-    `readers` are the slots, besides its own, whose streams read the array. The memory itself is
-    held by the slot: Python's collector calls Numba's finalizers before those of this class.
+    `readers`: the slots, besides its own, whose streams read what lies there, or lay there before.
     """
 
-    slot: Any = None  # where an interrupt came before it was known
+    size: int
+    address: int
+    memory: Any
+    readers: "set[StreamSlot]"
 
-    def __init__(self, slot: "StreamSlot", address: int, size: int) -> None:
-        self.address, self.size = address, size
-        self.readers: set[StreamSlot] = set()
-        self.slot = slot
 
-    def __del__(self) -> None:
-        if self.slot is not None:
-            self.slot.returned.append((self.size, self.address, self.readers))
+class Block:
+    """A piece while an array lies in it; its slot has it again when all views are gone.
+
+    The slot holds the piece, too: Python's collector would free one that only blocks hold.
+    """
+
+    def __init__(self, slot: "StreamSlot", piece: MemoryPiece) -> None:
+        self.slot, self.piece = slot, piece
+        self.address, self.readers = piece.address, piece.readers
 
 
 class StreamSlot(ABC):
@@ -83,11 +91,9 @@ class StreamSlot(ABC):
 
     def __init__(self, gpu: Any) -> None:
         self.gpu = gpu
-        # sizes, addresses and readers of blocks that nobody uses
-        self.returned: deque[tuple[int, int, set[StreamSlot]]] = deque()
-        self._memory: dict[int, Any] = {}  # address -> memory of all blocks
-        # size -> addresses and readers of blocks that nobody uses
-        self._unused: dict[int, list[tuple[int, set[StreamSlot]]]] = {}
+        self._lent: dict[weakref.ref[Block], MemoryPiece] = {}  # the pieces of blocks
+        self._returned: deque[weakref.ref[Block]] = deque()  # blocks that are gone
+        self._unused: dict[int, list[MemoryPiece]] = {}  # size -> pieces in which no array lies
         self._staging: Any = None
 
     @abstractmethod
@@ -130,15 +136,16 @@ class StreamSlot(ABC):
         """Return an uninitialised device array."""
         size = block_size(math.prod(shape) * np.dtype(dtype).itemsize)
         self._sort_returned()
-        readers: set[StreamSlot] = set()
-        if found := self._taken(size):
-            size, address, readers = found
-        else:
+        piece = self._taken(size)
+        if piece is None:
             address, memory = self.with_room(lambda: self._allocate(size))
-            self._memory[address] = memory
-        block = Block(self, address, size)
-        for reader in readers:
+            piece = MemoryPiece(size, address, memory, set())
+        block = Block(self, piece)
+        # No code of Python's runs when the block is gone, so no interrupt can come there.
+        self._lent[weakref.ref(block, self._returned.append)] = piece
+        for reader in list(piece.readers):
             self.wait_for(reader)
+            piece.readers.discard(reader)
         return self._array(block, shape, dtype)
 
     def filled(self, array: Any) -> Any:
@@ -147,21 +154,21 @@ class StreamSlot(ABC):
         self.copy_in(array, copy)
         return copy
 
-    def _taken(self, size: int) -> tuple[int, int, set["StreamSlot"]] | None:
-        """Return size, address and readers of an unused block of up to twice this size."""
+    def _taken(self, size: int) -> MemoryPiece | None:
+        """Return an unused piece of up to twice this size."""
         most = 2 * size
         while size <= most:
             # A thread that lacks memory may drop them at the same time.
             with contextlib.suppress(KeyError, IndexError):
-                return (size, *self._unused[size].pop())
+                return self._unused[size].pop()
             size = block_size(size + 1)
         return None
 
     def _sort_returned(self) -> None:
-        with contextlib.suppress(IndexError):
-            while True:
-                size, address, readers = self.returned.popleft()
-                self._unused.setdefault(size, []).append((address, readers))
+        while self._returned:
+            # A thread that lacks memory may drop the piece at the same time.
+            if piece := self._lent.pop(self._returned.popleft(), None):
+                self._unused.setdefault(piece.size, []).append(piece)
 
     def with_room(self, call: Callable[[], Any]) -> Any:
         """Return what a call returns; without memory, after what nobody uses is freed."""
@@ -174,12 +181,17 @@ class StreamSlot(ABC):
         return call()
 
     def drop_unused(self) -> None:
-        """Let the driver have the blocks that nobody uses; called by any thread with their GPU."""
-        self._sort_returned()
-        for blocks in list(self._unused.values()):
-            with contextlib.suppress(IndexError):
-                while True:
-                    del self._memory[blocks.pop()[0]]
+        """Let the driver have the pieces that nobody uses; called by any thread with their GPU."""
+        for block in list(self._lent):
+            if block() is None:  # also where an interrupt has taken it from the list
+                self._lent.pop(block, None)
+        for pieces in list(self._unused.values()):
+            pieces.clear()
+
+    def addresses(self) -> list[int]:
+        """Return where the pieces lie, with an array or without."""
+        unused = itertools.chain.from_iterable(self._unused.values())
+        return [piece.address for piece in (*self._lent.values(), *unused)]
 
     def reads(self, array: BlockArray) -> None:
         """Have the stream wait for the contents of an array that another one fills."""

@@ -35,6 +35,7 @@ class Welcome(Message):
     v: int
     version: str
     device: str
+    why: str = ""
     title: str
     gallery: bool
     read_only: bool
@@ -43,6 +44,14 @@ class Welcome(Message):
     export: bool
     limits: ServerLimits
     role: Literal["", "leader", "guest"] = ""
+
+
+class DeviceMessage(Message):
+    """Another device draws from now on."""
+
+    t: Literal["device"]
+    device: str
+    why: str
 
 
 class KnobFacts(Message):
@@ -414,6 +423,7 @@ class ClassOf(Message):
 
 Said = (
     Welcome
+    | DeviceMessage
     | Placed
     | Status
     | LayersMessage

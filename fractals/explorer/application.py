@@ -56,6 +56,7 @@ class Explorer:
         self.sessions: set[Session] = set()
         self.compilers = Compilers(lambda: self.engine.request, self.engine.wake)
         self.engine.elsewhere = self.compilers.compiled
+        self.engine.on_other_device = self._tell_device
         self.engine.crowded = lambda: len({s.visitor or s for s in list(self.sessions)}) > 1
         self.engine.forbids = lambda scene: bool(own_label(scene)) or self.engine.crowded()
         self.handlers: dict[str, Callable[[Session, Any], None]] = {
@@ -89,6 +90,10 @@ class Explorer:
         served = Starlette(routes=routes, lifespan=self._lifespan)
         self.gate = Gate(served, bool(options.cert), Visitors(state), room)
         self.gate.full = self._full
+
+    def _tell_device(self) -> None:
+        for session in list(self.sessions):
+            session.tell_device()
 
     def _full(self, visitor: str) -> bool:
         """Tell whether there is no room for a visitor, who may load an open page again."""

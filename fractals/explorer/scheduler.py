@@ -24,7 +24,7 @@ from fractals.backends.base import Backend
 from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
 from fractals.backends.probe import Device
-from fractals.errors import DeviceFailedError, FractalsError, OptionError, first_line
+from fractals.errors import DeviceFailedError, FractalsError, OptionError, first_line, on_the_cpu
 from fractals.rendering.drawing import Drawing, Sink, run_until
 from fractals.rendering.sampling import smaller
 from fractals.rendering.tiles import Tile
@@ -90,6 +90,8 @@ class Engine:
     def __init__(self, device: str = "auto", threads: int | None = None) -> None:
         self.request, self.threads = device, threads
         self.choice: Choice = choose(device)
+        self.why = ""  # a line about a GPU that does not draw, and what draws
+        self.on_other_device: Callable[[], None] = lambda: None  # called when `why` has changed
         self._backends: dict[str, Backend] = {}
         self._work: dict[Hashable, DrawingTask] = {}
         self._replaced: list[DrawingTask] = []  # whose steps are still to be closed
@@ -132,9 +134,7 @@ class Engine:
         """Return the device's backend for a number type; called in the drawing thread."""
         if number not in self._backends:
             device, backend, note = open_chosen(self.choice, self.request, number, self.threads)
-            self.choice = Choice(device)
-            if note:
-                print_line(note)
+            self._draw_with(device, note)
             self._backends[number] = backend
         return self._backends[number]
 
@@ -307,10 +307,18 @@ class Engine:
         """Draw on with the CPU where "auto" has chosen a GPU that fails; tell whether it has."""
         if self.request != "auto" or self.kind == "cpu":
             return False
-        print_line(f"{error.args[0]}; drawing on the CPU")
-        self.request, self.choice = "cpu", choose("cpu")
+        self.request = "cpu"
+        self._draw_with(choose("cpu").device, on_the_cpu(error.args[0]))
         self._backends.clear()
         return True
+
+    def _draw_with(self, device: Device, note: str) -> None:
+        """Draw with a device from now on; a note, if there is one, is told once."""
+        self.choice = Choice(device)
+        if note:
+            self.why = note
+            print_line(note)
+            self.on_other_device()
 
 
 def _other_people(one: Any, client: Any) -> bool:

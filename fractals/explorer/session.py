@@ -226,7 +226,7 @@ class Session:
             "welcome",
             v=VERSION,
             version=__version__,
-            device=self.engine.choice.device.name or cpu().name,
+            **self._drawn_with(),
             title=self.first.title,
             gallery=bool(self.options.gallery),
             read_only=self.options.read_only,
@@ -240,6 +240,16 @@ class Session:
             },
             **({"role": self.role} if self.role else {}),
         )
+
+    def _drawn_with(self) -> dict[str, str]:
+        """Return the name of the device that draws, and why another one does not."""
+        engine = self.engine
+        return {"device": engine.choice.device.name or cpu().name, "why": engine.why}
+
+    def tell_device(self) -> None:
+        """Tell the client that another device draws from now on; a page needs to hear it once."""
+        if self.hello and not self.second:
+            self.say("device", **self._drawn_with())
 
     def scene(self, frame: int, author: str = "") -> Scene:
         """Return the scene of a frame in the newest colors; `author`: where it has none."""

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -208,14 +209,14 @@ def export(
     """
     from fractals.rendering.render import compute, render, render_to
 
-    said = Said()
+    said, notes = Said(), list[str]()
     begun = monotonic()
     options: RenderKeywords = {
         "device": device,
         "threads": threads,
         "force": True,
         "progress": lambda done, of: said("drawing", done, of),
-        "on_message": lambda line: None,
+        "on_message": notes.append,
     }
     layered = path.endswith(family_of(scene).layered)
     if paper:
@@ -224,7 +225,20 @@ def export(
         compute(scene, **options).save(path)
     elif not (cluster and drawn_by(cluster, render_to, path, scene, overwrite=True, **options)):
         render_to(path, scene, overwrite=True, **options)
-    return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
+    return {
+        "bytes": os.path.getsize(path),
+        "seconds": round(monotonic() - begun, 2),
+        "notes": for_the_page(notes),
+    }
+
+
+# Lines that are for who has started the server: they name options of the command line, or a folder
+NOT_FOR_THE_PAGE = re.compile(r"--|[/\\][^/\\\s]+[/\\]")
+
+
+def for_the_page(notes: Sequence[str]) -> list[str]:
+    """Return the lines about a file that are for visitors, each once."""
+    return [line for line in dict.fromkeys(notes) if not NOT_FOR_THE_PAGE.search(line)]
 
 
 def drawn_by(
@@ -281,7 +295,7 @@ def make_film(
         "seconds": round(saved.seconds, 2),
         "frames": saved.frames,
         "flashes": saved.flashes,
-        "notes": [line for line in notes if "--" not in line],  # others are of the command line
+        "notes": for_the_page(notes),
         "toml": made.scene.to_toml(),
     }
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
 
 from fractals.backends.base import Backend, Stages
-from fractals.errors import DeviceFailedError, OptionError
+from fractals.errors import DeviceFailedError, OptionError, on_the_cpu
 from fractals.io import png
 from fractals.io.facts import resolved_values
 from fractals.io.image import Image, png_beginning
@@ -110,8 +110,8 @@ def or_on_the_cpu(draw: Callable[[Own], T], options: Own, path: str | Path | Bin
     try:
         return draw(options)
     except DeviceFailedError as error:
-        on_the_cpu = without_gpu(options, error, path)
-    return draw(on_the_cpu)
+        options = without_gpu(options, error, path)
+    return draw(options)
 
 
 def without_gpu(options: Own, error: DeviceFailedError, path: str | Path | BinaryIO = "") -> Own:
@@ -122,7 +122,7 @@ def without_gpu(options: Own, error: DeviceFailedError, path: str | Path | Binar
     """
     if options.device != "auto" or not isinstance(path, str | Path):
         raise error
-    options.on_message(f"{error.args[0]}; drawing on the CPU")
+    options.on_message(on_the_cpu(error.args[0]))
     return options.replace(device="cpu")
 
 

@@ -591,7 +591,7 @@ def test_a_gpu_that_does_not_answer_is_not_used(monkeypatch):
     choice = devices.choose("auto")
     assert (choice.device.kind, choice.note) == (
         "cpu",
-        f"the GPU is not used ({said}), drawing on the CPU",
+        f"the GPU is not used ({said}); drawing on the CPU",
     )
 
 

@@ -3,10 +3,14 @@
 Kernels and allocations fail by order, on the stand-in for NVIDIA's driver (tests/cuda_driver).
 """
 
+import ast
 import functools
 import itertools
+import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,9 +21,12 @@ from support.limits import limit_tiles
 from support.scenes import scene
 
 import fractals
+from fractals.backends import cuda, devices, streams
 from fractals.backends.cuda.backend import gpu_of
 from fractals.backends.cuda_driver import DriverError
 from fractals.backends.devices import choose, open_backend
+from fractals.backends.probe import cpu
+from fractals.color.trap_image import encode
 from fractals.errors import DeviceFailedError, FractalsError
 from fractals.films import frames
 from fractals.io.stores import store as store_files
@@ -111,10 +118,54 @@ DRAWN = {
     "solids": film(film={**TWO, "tracks": {"formula.phi": [[0, 0], [1, 20]]}}, **SOLID),
 }
 
+# Kinds of work that ask for memory where none of those above do
+LAYERS = [{"coloring": "smooth", "blend": "multiply", "palette": "ink"}]
+WEIGHT = ["coloring.weight", [[0, 0.2], [2, 0.6]]]
+RANKED = [{"coloring": "histogram", "blend": "multiply", "palette": "ink"}]
+MASK = encode(np.array([[0, 128, 255]], np.uint8))
+GROUP = {"layers": LAYERS, "opacity": 0.7, "picture_mask": MASK}
+NEAR = {"center": ["-0.7453", "0.1127"], "width": "0.05"}
+KEYS = [{"at": 0, "center": ["-0.75", "0.1"], "width": "0.5"}, {"at": 2, **NEAR}]
+TILTED = {"size": (24, 16), "supersampling": 2, "max_iterations": 60, "rotation": 20}
+
+
+def zoom(*tracks, turn=0, **keys):
+    first, last = KEYS
+    table = {"fps": 10, "keys": [first, {**last, "rotation": turn}], "tracks": dict(tracks)}
+    return film(film=table, **{"size": (32, 18), "max_iterations": 200, **keys})
+
+
+def in_parts(folder, how):
+    with mock.patch.object(cuda, "steps_per_launch", return_value=100):
+        return fractals.render(formula="phoenix", **SMALL, **how).pixels
+
+
+def light_and_surface(folder, how):
+    fractals.render_to(folder / "a.exr", **SOLID, **how, overwrite=True)
+    return np.frombuffer((folder / "a.exr").read_bytes(), np.uint8)
+
+
+WALKED = DRAWN | {
+    "adaptive": picture(scene(size=(24, 16), supersampling=4, antialias="adaptive")),
+    "glow": picture(scene(bloom=0.5, size=(24, 16))),
+    "group": picture(**TILTED, layers=[GROUP]),
+    "jittered": picture(**TILTED, layers=LAYERS, antialias="jittered", coloring="slopes"),
+    "parts": in_parts,
+    "projected": picture(**SMALL, projection="exponential", coloring="slopes"),
+    "statistics": picture(scene(center=EYE, width="1e-20", size=(32, 18), coloring="orbit_trap")),
+    "large solid": picture(**{**SOLID, "size": (96, 64), "samples": 1}),
+    "surface": light_and_surface,
+    "unlimited": picture(formula="mandelbulb", size=(16, 12)),
+    "zoom": zoom(),
+    "turned zoom": zoom(turn=90, coloring="slopes"),
+    "colored zoom": zoom(("color.offset", [[0, 0], [2, 1]])),
+    "counted zoom": zoom(WEIGHT, coloring="field_lines", layers=RANKED),
+}
+
 
 @functools.cache
 def on_the_cpu(kind, folder):
-    return DRAWN[kind](folder, {"device": "cpu", "on_message": lambda line: None})
+    return WALKED[kind](folder, {"device": "cpu", "on_message": lambda line: None})
 
 
 # Calls of the driver, and what makes their errors: an error that is kept holds the arrays of its
@@ -185,6 +236,125 @@ def test_the_cpu_does_what_a_card_can_not(kind, fault, call, card, tmp_path, mon
     assert len(told) == failed
     assert all(line.startswith(TOLD[fault]) for line in told)
     assert len(said) - len(told) <= 1  # that tiles were divided
+
+
+# Files outside of `backends` that ask for memory of a GPU, and kinds of work that do so at each
+# place of them
+PLACES = {
+    "films/gather.py": ["zoom", "turned zoom"],
+    "films/samples.py": ["turned zoom", "colored zoom", "counted zoom"],
+    "films/texel_files.py": ["zoom"],
+    "films/valued.py": ["colored zoom"],
+    "rendering/antialiasing.py": ["adaptive"],
+    "rendering/develop.py": ["solid", "glow"],
+    "rendering/drawing.py": ["picture", "jittered"],
+    "rendering/groups.py": ["group"],
+    "rendering/iteration.py": ["picture", "statistics", "parts"],
+    "rendering/layered.py": ["values", "jittered", "projected"],
+    "rendering/perturb.py": ["deep", "statistics"],
+    "rendering/probing.py": ["deep"],
+    "rendering/recoloring.py": ["recolored", "values"],
+    "rendering/sampling.py": ["jittered"],
+    "rendering/shading.py": ["picture", "recolored"],
+    "scatter/cells.py": ["buddhabrot"],
+    "scatter/play.py": ["flame"],
+    "scatter/show.py": ["flame"],
+    "space/enough.py": ["unlimited"],
+    "space/relief.py": ["relief"],
+    "space/trace.py": ["large solid", "surface"],
+}
+# In the explorer, which has a test below; where rows are copied once a tile, which is for the CPU
+ELSEWHERE = {("explorer/view.py", "plain"), ("rendering/iteration.py", "of_tile")}
+PACKAGE = Path(fractals.__file__).parent
+
+
+@functools.cache
+def asking():
+    """Return where memory is asked for, by the text of the package: files and functions."""
+    found = set()
+
+    def look(file, node, name):
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.Attribute) and part.attr in ("empty", "to_device", "tally"):
+                owner = ast.unparse(part.value).rpartition(".")[2].lstrip("_")
+                if owner in ("backend", "prober"):
+                    found.add((file.relative_to(PACKAGE).as_posix(), name))
+            look(file, part, part.name if isinstance(part, ast.FunctionDef) else name)
+
+    for file in PACKAGE.rglob("*.py"):
+        if PACKAGE / "backends" not in file.parents:
+            look(file, ast.parse(file.read_text("utf-8")), "")
+    return found - ELSEWHERE
+
+
+def test_all_files_that_ask_for_memory_are_walked():
+    assert {file for file, _ in asking()} == set(PLACES)
+
+
+class Asked:
+    """Notes at which places of a file memory is asked for; at `full`, and from then on, none is."""
+
+    def __init__(self, monkeypatch, file):
+        self.file, self.found, self.full, self.failed = file, {}, None, False
+        real = streams.StreamSlot.empty
+
+        def empty(slot, *arguments):
+            place = self._place()
+            self.failed = self.failed or place == self.full is not None
+            if self.failed:
+                raise MemoryError
+            return real(slot, *arguments)
+
+        monkeypatch.setattr(streams.StreamSlot, "empty", empty)
+
+    def _place(self):
+        frame = sys._getframe(2)
+        while frame:
+            path, name = Path(frame.f_code.co_filename), frame.f_code.co_name
+            if path.is_relative_to(PACKAGE):
+                own = path.relative_to(PACKAGE).as_posix(), name
+                if own in asking():
+                    place = name, frame.f_lineno
+                    self.found |= {place: None} if own[0] == self.file else {}
+                    return place if own[0] == self.file else None
+            frame = frame.f_back
+        return None
+
+
+def forget_tables():
+    """Have tables copied again that backends keep on the GPU."""
+    for each in devices._gpus.values():
+        each._tables.clear()
+
+
+SLOW = {"films/gather.py", "films/samples.py"}  # many frames
+
+
+@pytest.mark.parametrize(
+    "file", [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in PLACES]
+)
+def test_memory_may_end_at_each_place_of_the_source(file, monkeypatch, tmp_path):
+    """The CPU does the work then, and one line says why."""
+    asked, left = Asked(monkeypatch, file), {name for own, name in asking() if own == file}
+    for kind in PLACES[file]:
+        asked.found.clear()
+        expected = on_the_cpu(kind, tmp_path.parent)
+        forget_tables()
+        quiet = {"device": "cuda", "on_message": lambda line: None}
+        assert np.array_equal(WALKED[kind](tmp_path, quiet), expected)
+        places = list(asked.found)
+        left -= {name for name, _ in places}
+        for asked.full in places:
+            asked.failed, said = False, []
+            forget_tables()
+            how = {"device": "auto", "on_message": said.append}
+            assert np.array_equal(WALKED[kind](tmp_path, how), expected), asked.full
+            assert asked.failed, asked.full
+            told = [line for line in said if line.endswith("; drawing on the CPU")]
+            assert len(told) == 1, (asked.full, said)
+            assert told[0].startswith(TOLD["full"])
+        asked.full, asked.failed = None, False
+    assert not left
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -260,7 +430,10 @@ def server(tmp_path, monkeypatch):
     thread.join(20)
 
 
-@pytest.mark.parametrize(("kind", "fault"), [*zip(SHOWN, itertools.cycle(["lost", "refused"]))])
+FAILING = [*zip(SHOWN, itertools.cycle(["lost", "refused"])), ("values", "full")]
+
+
+@pytest.mark.parametrize(("kind", "fault"), FAILING)
 def test_the_explorer_draws_on(kind, fault, server, card, capsys):
     """A view that was drawn answers what is under a pixel, and later views are drawn."""
 
@@ -275,15 +448,18 @@ def test_the_explorer_draws_on(kind, fault, server, card, capsys):
         await client.say("view", frame=2, base=1, by=[16, 8], scale=30, turn=0)
         await client.exact(2)
         link = await client.ask("link", "link", frame=2)
-        return picked, tomllib.loads(link["toml"]), client.pixels
+        told = [text for text in client.texts if text["t"] == "device"]
+        return picked, tomllib.loads(link["toml"]), client.pixels, told
 
-    picked, scene, pixels = server.run(talk, size=(24, 16))
-    assert picked["count"] is None
+    picked, scene, pixels, told = server.run(talk, size=(24, 16))
+    assert (picked["count"] is None) == (fault != "full")  # nothing is asked for at a pixel
     assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
     assert server.explorer.engine.kind == server.explorer.compilers.device() == "cpu"
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"fractals: {TOLD[fault]}")
     assert line.endswith("; drawing on the CPU")
+    why = line.removeprefix("fractals: ")
+    assert told == [{"t": "device", "device": cpu().name, "why": why}]
 
 
 # --- Workers of a cluster

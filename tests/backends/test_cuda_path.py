@@ -48,7 +48,7 @@ DEEP = {"center": ["-0.743643887037158704752191506114774", "0.131825904205311970
 def blocks_of(backend):
     """Return the addresses of all memory that a backend's GPU has given to this process."""
     slots = backend.slot.gpu._slots
-    return {address for slot in slots for address in slot._memory}
+    return {address for slot in slots for address in slot.addresses()}
 
 
 @pytest.mark.parametrize("keys", [DRAWN, {**DEEP, "width": "1e-20", "size": (32, 18)}])

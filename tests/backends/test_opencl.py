@@ -562,15 +562,15 @@ def test_a_queue_that_reads_waits_for_the_one_that_fills(opencl_backend):
 def test_memory_that_was_let_go_is_used_again(opencl_backend):
     slot = opencl_backend.slot
     first = opencl_backend.empty((30, 40), np.float64)
-    block, before = first.block.address, len(slot._memory)
+    block, before = first.block.address, len(slot.addresses())
     part = first[3:5]
     del first
     assert opencl_backend.empty((30, 40), np.float64).block.address != block, "a part is in use"
     del part
     assert opencl_backend.empty((40, 60), np.float32).block.address == block
-    assert len(slot._memory) <= before + 1
+    assert len(slot.addresses()) <= before + 1
     slot.gpu.drop_unused()
-    assert block not in slot._memory
+    assert block not in slot.addresses()
 
 
 @pytest.fixture

@@ -58,6 +58,8 @@ class _Memory:
     The driver writes its address into the object, so an interrupt loses none.
     """
 
+    _at = ctypes.c_uint64()  # until an object has its own
+
     def __init__(self, gpu, size, page_locked=False):
         self._gpu, self._page_locked, self._at = gpu, page_locked, ctypes.c_uint64()
         if page_locked:

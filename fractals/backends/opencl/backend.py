@@ -73,7 +73,7 @@ class OpenClSlot(StreamSlot):
         return memory.int_ptr, memory
 
     def _array(self, block: Block, shape: tuple[int, ...], dtype: Any) -> OpenClArray:
-        return OpenClArray(block, self._memory[block.address], shape, dtype)
+        return OpenClArray(block, block.piece.memory, shape, dtype)
 
     def copy_in(self, array: Any, into: OpenClArray) -> None:
         """Begin to copy a NumPy array, which may change afterwards, into a device array."""

@@ -545,6 +545,7 @@ export class Explorer extends EventTarget {
   #text(/** @type {Received} */ message) {
     if (this.requests.text(message)) return;
     if (message.t === "welcome") this.#welcomed(message);
+    else if (message.t === "device") this.#drawnWith(message);
     else if (message.t === "placed") this.#place(message);
     else if (message.t === "painted") this.#painted(message);
     else if (message.t === "error") this.#failed(message);
@@ -563,6 +564,12 @@ export class Explorer extends EventTarget {
     this.#say("welcome", message);
     this.#reconnect.welcomed(this.scene);
     this.#ticker.wake();
+  }
+
+  /** Another device draws from now on. The guests of a class hear no reason: only who leads can do something about it. */
+  #drawnWith(/** @type {Received.DeviceMessage} */ { device, why }) {
+    this.welcome = { ...this.welcome, device, why };
+    if (this.welcome.role !== "guest") this.#tell(why);
   }
 
   #place(/** @type {Received.Placed} */ message) {

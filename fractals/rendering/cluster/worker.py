@@ -34,6 +34,7 @@ from fractals.errors import (
     FractalsError,
     OptionError,
     counted,
+    on_the_cpu,
     shown,
 )
 from fractals.io import png
@@ -312,7 +313,7 @@ def _or_on_the_cpu(job: Mapping[str, Any], work: Callable[[], T]) -> T:
     except (DeviceError, DeviceFailedError) as error:
         if _device_for(job) != "auto" or not isinstance(error, DeviceFailedError):
             raise RefusedError(f"{this_machine()} is refused: {error.args[0]}") from None
-        settings.on_message(f"{error.args[0]}; drawing on the CPU")
+        settings.on_message(on_the_cpu(error.args[0]))
         _without_gpu.add(job["work"])
         for key in [key for key in _sessions if key[0] == job["work"]]:
             del _sessions[key]

@@ -23,7 +23,7 @@ import {
 import { say } from "../words.js";
 import { numberField } from "../written.js";
 import { decimal } from "./scale.js";
-import { Author, byWorkers, KEPT } from "./share.js";
+import { Author, byWorkers, KEPT, Notes } from "./share.js";
 import { Timeline } from "./timeline.js";
 import { choicesOf, tracksOf } from "./tracks.js";
 
@@ -373,7 +373,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label=${say("the_film")} ref=${seen}></video>`;
     return html`${moving}
       ${film.flashes && html`<p class="hint strong">${say("a_part_flashes_more_than")}</p>`}
-      ${film.notes?.map((note) => html`<p key=${note} class="hint">${note}</p>`)}
+      <${Notes} of=${film} />
       ${
         film.preview
           ? html`<p class="hint">${say("a_preview_a_quarter_of")}</p>`

@@ -1,4 +1,5 @@
 /** The help panel: all keys, by group, and what the mouse and the fingers do. */
+import { inWords } from "../heard.js";
 import { html } from "../html.js";
 import { commands } from "../keys.js";
 import { Button, Select, touched } from "../ui.js";
@@ -47,14 +48,14 @@ export function helpPanel(/** @type {Context} */ { explorer, open }) {
       commands.filter(({ hidden }) => !hidden),
       ({ group }) => group,
     );
-    const { version = "", device = "" } = explorer.welcome ?? {};
+    const { version = "", device = "", why } = explorer.welcome ?? {};
     return html`<div class="stack"><div class="line"><${Button} label=${say("lessons_in_the_picture")} kind="primary" onClick=${() => open("lessons")} />
       <p class="hint grow">${say("what_is_seen_in_seven")}</p></div>
       <${Select} label=${say("language")} choices=${LANGUAGES} value=${language} hint=${say("names_stay_english")} put=${speak} />
       <div class="columns">
       <${Group} title=${touched() ? say("touch") : say("mouse_and_touch")} lines=${(touched() ? FINGERS : POINTER).map(([what, text]) => [html`<span>${what}</span>`, text])} />
       ${[...groups].map(([title, list]) => html`<${Group} key=${title} title=${title} lines=${list.map(({ keys, title: does }) => [shown(keys).map((each) => html`<${Key} keys=${each} />`), does])} />`)}
-    </div><p class="hint">${say("fractals_drawing_with", { version, device })}</p></div>`;
+    </div><p class="hint">${say("fractals_drawing_with", { version, device })}${why && html`<br />${inWords(why)}`}</p></div>`;
   }
   return { View };
 }

@@ -35,6 +35,7 @@ import { number, ofServer, say, words } from "../words.js";
 import { numberField } from "../written.js";
 import { drawFirst } from "./previews.js";
 import { Road } from "./road.js";
+import { Notes } from "./share.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const WIDTH = 900; // pixels of the longer side of the picture on the desk
@@ -417,7 +418,7 @@ export function posterPanel(/** @type {Context} */ { explorer, notify, open }) {
         <div class="actions stack"><p class="forecast" role="status"><span class="strong">${its ? say("pixels_of_the_file", { width: number(width), height: number(height) }) : ""}</span><br />${its ? own.price : ""}</p>
         <${Button} label=${say("make_the_poster")} symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told) || !its} onClick=${draw} />
         <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
-        <div aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="">${say("download", { bytes: bytes(file.bytes) })}</a><p class="hint">${say("the_file_has_no_scene")}</p>`}</div></div></div></div></div>`;
+        <div aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="">${say("download", { bytes: bytes(file.bytes) })}</a><p class="hint">${say("the_file_has_no_scene")}</p><${Notes} of=${file} />`}</div></div></div></div></div>`;
   }
   return { View, hidden: () => (own.proof = null) };
 }

@@ -108,6 +108,10 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
 
 export const KEPT = say("else_what_is_drawn_ends");
 
+/** What the server says of a file that it has made, such as why the CPU has drawn it. */
+export const Notes = (/** @type {{of: Received.Exported}} */ { of }) =>
+  of.notes?.map((note) => html`<p key=${note} class="hint">${inWords(note)}</p>`);
+
 /** Return who draws, where the server has a cluster. @param {number|null} [count] of its workers */
 export const byWorkers = (count) =>
   typeof count !== "number"
@@ -369,7 +373,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
       <div class="stack" aria-live="polite">${
         file &&
         html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>${say("download", { bytes: bytes(file.bytes) })}</a>
-        ${!lacking && html`<p class="hint">${say("drawn_in_the_server_keeps", { duration: duration(file.seconds) })}</p>`}`
+        ${!lacking && html`<p class="hint">${say("drawn_in_the_server_keeps", { duration: duration(file.seconds) })}</p>`}<${Notes} of=${file} />`
       }</div>
       <${Button} label=${say("poster_desk")} kind="wide-button" title=${transport.lacks("posters") || say("paper_margins_and_a_signature")} disabled=${Boolean(transport.lacks("posters"))} onClick=${() => open("poster")} />
       ${
