@@ -257,20 +257,24 @@ def make_body(target, shared, guided):
         Its loops are simple ones, of which LLVM makes vectors.
         """
         zero, one, half = real(0), real(1), real(0.5)
-        pixel, sample = 0, 0
-        for i in range(n):
-            column, row = job.places[pixel, 0], job.places[pixel, 1]
-            ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
-            ids[COLUMN, i], ids[ROW, i] = column, row
-            rays[LENGTH, i] = start(column, row, shot.starts)
-            sample += 1
-            if sample == job.samples:
-                pixel, sample = pixel + 1, 0
-        if shot.bounces < 0:
+        if shot.bounces < 0:  # one ray of each pixel
+            for i in range(n):
+                column, row = job.places[i, 0], job.places[i, 1]
+                ids[COLUMN, i], ids[ROW, i] = column, row
+                rays[LENGTH, i] = start(column, row, shot.starts)
             for m in range(4):
                 for i in range(n):
                     own[TAP + m, i] = half
         else:
+            pixel, sample = 0, 0
+            for i in range(n):
+                column, row = job.places[pixel, 0], job.places[pixel, 1]
+                ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
+                ids[COLUMN, i], ids[ROW, i] = column, row
+                rays[LENGTH, i] = start(column, row, shot.starts)
+                sample += 1
+                if sample == job.samples:
+                    pixel, sample = pixel + 1, 0
             for i in range(n):
                 u, v, p, q = draw(0, ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i], shot)
                 own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i] = u, v, p, q
