@@ -6,6 +6,7 @@ from fractals.backends.cpu.entry import invoke, shaped
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
     compress_store,
+    load,
     load_rows,
     store,
     store_rows,
@@ -43,6 +44,7 @@ from fractals.space.cpu_ray_lists import (
     ROW,
     SAMPLE,
     SEEN,
+    SURFACE,
     TAP,
     THROUGH,
     TO_SUN,
@@ -85,6 +87,7 @@ def make_walk_body(target, walk, vectors):
     advance, estimate = march.make_advance(target, walk), march.make_estimate(target, walk)
     count, start, cross = walk.numbers, march.make_begin(target, walk), jit(march.crossing)
     scatter, place = jit(scatter_lanes), jit(added)
+    trapped, rooted = march.make_trapped(target, walk), walk.trap is None
 
     def body(rays, room, n, spread, most, space):
         numbers = space.numbers
@@ -109,8 +112,8 @@ def make_walk_body(target, walk, vectors):
         for k in range(last + 1):
             end = 0
             final = number(real(k - last), zero) >= zero
-            for block in range(0, live, BLOCK * lanes):
-                stop, met = min(block + BLOCK * lanes, live), MET * room - block
+            for block in range(0, live, BLOCK // vectors * lanes):
+                stop, met = min(block + BLOCK // vectors * lanes, live), MET * room - block
                 # No branch depends on a distance here. So the CPU begins with the next pack's orbit
                 # while the logarithm and the quotient of this one's distance take their time.
                 for i in range(block, stop, lanes):
@@ -123,7 +126,7 @@ def make_walk_body(target, walk, vectors):
                         if not any_lane(valid & (state[4] < bail)):
                             break
                         state = advance(state, a, b, c, bail, options)
-                    h, trap = estimate(state, bail, ball, factor, options)
+                    h = estimate(state, bail, ball, factor, options)
                     if most == 0:
                         store(rays, AWAY * room + i, h)
                         continue
@@ -132,7 +135,7 @@ def make_walk_body(target, walk, vectors):
                     further = fma(step, fma(-lead, reach, h), t)
                     inside = further < ray[8]
                     hits = select(near | (final & inside), one, select(inside, -one, zero))
-                    found = select(near, t, further), h, trap, hits, further
+                    found = select(near, t, further), h, state[5], hits, further
                     store_rows(rays, met + i, room, found)
                 if most == 0:
                     continue
@@ -162,6 +165,9 @@ def make_walk_body(target, walk, vectors):
             live = end
             if live == 0:
                 break
+        if rooted and most > 0:  # a root for each ray, not for each of its steps
+            for i in range(0, n, lanes):
+                store(rays, TRAP * room + i, trapped(load(rays, TRAP * room + i, zero)))
 
     return body
 
@@ -251,23 +257,30 @@ def make_body(target, shared, guided):
         Its loops are simple ones, of which LLVM makes vectors.
         """
         zero, one, half = real(0), real(1), real(0.5)
-        pixel, sample = 0, 0
-        for i in range(n):
-            column, row = job.places[pixel, 0], job.places[pixel, 1]
-            ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
-            ids[COLUMN, i], ids[ROW, i] = column, row
-            rays[LENGTH, i] = start(column, row, shot.starts)
-            sample += 1
-            if sample == job.samples:
-                pixel, sample = pixel + 1, 0
-        if shot.bounces < 0:
+        if shot.bounces < 0:  # one ray of each pixel
+            for i in range(n):
+                column, row = job.places[i, 0], job.places[i, 1]
+                ids[COLUMN, i], ids[ROW, i] = column, row
+                rays[LENGTH, i] = start(column, row, shot.starts)
             for m in range(4):
                 for i in range(n):
                     own[TAP + m, i] = half
         else:
+            pixel, sample = 0, 0
+            for i in range(n):
+                column, row = job.places[pixel, 0], job.places[pixel, 1]
+                ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
+                ids[COLUMN, i], ids[ROW, i] = column, row
+                rays[LENGTH, i] = start(column, row, shot.starts)
+                sample += 1
+                if sample == job.samples:
+                    pixel, sample = pixel + 1, 0
             for i in range(n):
                 u, v, p, q = draw(0, ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i], shot)
                 own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i] = u, v, p, q
+            for i in range(n):
+                put(own, LIGHT, i, (zero, zero, zero))
+                put(own, THROUGH, i, (one, one, one))
         camera = take(shot.camera, 0)
         for i in range(n):
             x, y = real(ids[COLUMN, i]) + own[TAP, i], real(ids[ROW, i]) + own[TAP + 1, i]
@@ -277,8 +290,6 @@ def make_body(target, shared, guided):
         base = shot.light[0] if shot.bounces < 0 else zero
         for i in range(n):
             rays[BASE, i] = base
-            put(own, LIGHT, i, (zero, zero, zero))
-            put(own, THROUGH, i, (one, one, one))
 
     def met(rays, own, ids, live, bounce, spread, light, sums):
         """Give light to paths that see the sky; return how many met the surface."""
@@ -412,6 +423,8 @@ def make_body(target, shared, guided):
         aim(rays, own, ids, n, job, shot)
         if shot.bounces < 0:
             walk(calls, rays, n, cone, space.most, space)
+            for i in range(n):
+                own[SURFACE, i] = rays[ENDED, i] if rays[HITS, i] > zero else -real(1)
             return
         live = n
         for k in range(shot.bounces + 1):

@@ -5,6 +5,7 @@ do where rays end is another, compiled once for all solids. The bits are those o
 `fractals.space.light.make_body`.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ from fractals.space.solid import Walk
 from fractals.threads import halted
 
 LIST = 4096  # paths that a thread traces together
-BLOCK = 16  # packs whose distances are found before rays that have ended leave the list
+AT_ONCE = 8  # lists whose places are found together: NumPy takes longer to begin than for a list
+BLOCK = 32  # vectors whose distances are found before rays that have ended leave the list
 PAD = 64  # elements behind a row, which a pack may read or write
 # Rows of rays: where they start, their direction, the length from which on they are walked, what
 # the distance is compared with there, their number; rays under way; the length, distance and trap
@@ -35,9 +37,11 @@ ORIGIN, DIRECTION, LENGTH, BASE, NUMBER, GOING, LAST = 0, 3, 6, 7, 8, 9, 18
 ENDED, AWAY, TRAP, HITS, LANES, MET, RAY_ROWS = 19, 20, 21, 22, 23, 28, 33
 # Rows of paths: the light so far (by path); what is left of it, place, direction and footprint
 # where they met the surface; trap; four distances; normal; to the sun; two random numbers; how
-# open the surroundings are; how clear of haze the way to the first surface is.
+# open the surroundings are; how clear of haze the way to the first surface is. Of rays that walk to
+# the surface and no further: the length there, or -1.
 LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
 NORMAL, TO_SUN, DRAWN, SEEN, CLEAR, PATH_ROWS = 18, 21, 24, 26, 27, 28
+SURFACE = LIGHT
 # Rows of whole numbers: which path a ray belongs to, and which ray to the sun belongs to which of
 # these; column, row and sample of a path, and the place of its pixel in the sums.
 COLUMN, ROW, SAMPLE, PIXEL, ID_ROWS = 2, 3, 4, 5, 6
@@ -57,8 +61,11 @@ class PathRange(NamedTuple):
 
 def places_of(width: int, begin: int, count: int) -> NDArray[np.int32]:
     """Return column and row of pixels that follow each other row by row; shape (count, 2)."""
-    row, column = np.divmod(np.arange(begin, begin + count, dtype=np.int32), np.int32(width))
-    return np.stack([column, row], axis=1)
+    top, left = divmod(begin, width)
+    rows = np.arange(top, (begin + count - 1) // width + 1, dtype=np.int32)
+    found = np.empty((len(rows), width, 2), np.int32)
+    found[..., 0], found[..., 1] = np.arange(width, dtype=np.int32), rows[:, None]
+    return found.reshape(-1, 2)[left : left + count]
 
 
 class Tracer:
@@ -116,10 +123,10 @@ class Tracer:
         camera, columns = camera.copy(), out.shape[1]
         camera[CONE], camera[LENS] = cone.spread, 0
         flat, shot = out.reshape(-1), self._walkers(camera, before, cone.base)
-        for begin in range(0, out.size, self.room):
-            part = flat[begin : begin + self.room]
-            job = PathRange(places_of(columns, top * columns + begin, len(part)), 0, 1)
-            np.maximum(self._walked(job, shot, space) - cone.back, self._real(0), out=part)
+        for begin, places in self._lists(columns, top * columns, out.size):
+            lengths = self._walked(PathRange(places, 0, 1), shot, space)
+            part = flat[begin : begin + len(places)]
+            np.maximum(lengths - cone.back, self._real(0), out=part)
 
     def first(
         self,
@@ -134,12 +141,18 @@ class Tracer:
         """
         flat, columns = out.reshape(-1, 2), out.shape[1]
         shot = self._walkers(camera, starts or from_camera(self._real), self._real(0))
-        for begin in range(0, len(flat), self.room):
-            part, rays = flat[begin : begin + self.room], self._rays
-            n = len(part)
-            lengths = self._walked(PathRange(places_of(columns, begin, n), 0, 1), shot, space)
-            part[:, 0] = np.where(rays[HITS, :n] > 0, lengths, self._real(-1))
-            part[:, 1] = rays[TRAP, :n]
+        for begin, places in self._lists(columns, 0, len(flat)):
+            self._walked(PathRange(places, 0, 1), shot, space)
+            part, n = flat[begin : begin + len(places)], len(places)
+            part[:, 0], part[:, 1] = self._own[SURFACE, :n], self._rays[TRAP, :n]
+
+    def _lists(self, width: int, begin: int, count: int) -> Iterator[tuple[int, NDArray[np.int32]]]:
+        """Yield the places of pixels in lists, and how many pixels were before each list."""
+        many = AT_ONCE * self.room
+        for first in range(0, count, many):
+            places = places_of(width, begin + first, min(many, count - first))
+            for k in range(0, len(places), self.room):
+                yield first + k, places[k : k + self.room]
 
     def _walkers(self, camera: NDArray[Any], starts: Starts, base: Any) -> Shot:
         """Return the shot of rays that walk to the surface, and no further."""

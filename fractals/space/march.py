@@ -170,39 +170,42 @@ def make_advance(target, walk):
 
 
 def make_estimate(target, walk):
-    """Return ``estimate(state, bail, body, factor, options)``: distance and trap of an orbit's end.
+    """Return ``estimate(state, bail, body, factor, options)``: the distance at an orbit's end.
 
     An orbit of powers that has not ended belongs to the solid. Its distance is 0, so that a ray
     which a distance took too far ends within. The distance is a quotient in the end: a compiler of
     GPUs would fuse a product with what it is added to.
     """
-    own = walk.trap is not None
-
-    def trapped(least):
-        return least if own else sqrt(least)
-
-    trapped = target.jit(trapped)
-
     if walk.distance == "log":
 
         def estimate(state, bail, body, factor, options):
             square = state[4]
             grown = number(0.25, factor) * factor * log(square) * sqrt(square)
-            return select(square < bail, number(0, factor), grown) / state[3], trapped(state[5])
+            return select(square < bail, number(0, factor), grown) / state[3]
 
     elif walk.distance == "linear":
 
         def estimate(state, bail, body, factor, options):
-            return factor * (sqrt(state[4]) - body) / state[3], trapped(state[5])
+            return factor * (sqrt(state[4]) - body) / state[3]
 
     else:
         distance = target.jit(walk.distance)
 
         def estimate(state, bail, body, factor, options):
             x, y, z, d = state[0], state[1], state[2], state[3]
-            return distance(x, y, z, d, options) / (number(1, factor) / factor), trapped(state[5])
+            return distance(x, y, z, d, options) / (number(1, factor) / factor)
 
     return target.jit(estimate)
+
+
+def make_trapped(target, walk):
+    """Return ``trapped(least)``: the trap of an orbit, of which a state may keep the square."""
+    own = walk.trap is not None
+
+    def trapped(least):
+        return least if own else sqrt(least)
+
+    return target.jit(trapped)
 
 
 def make_begin(target, walk):
@@ -221,6 +224,7 @@ def make_field(target, walk):
     """Return ``field(x, y, z, space)``: the distance to be expected and the trap of a point."""
     advance, estimate = make_advance(target, walk), make_estimate(target, walk)
     take, start = make_take(target, walk.numbers), make_begin(target, walk)
+    trapped = make_trapped(target, walk)
 
     def field(x, y, z, space):
         n = space.numbers
@@ -231,7 +235,7 @@ def make_field(target, walk):
             if not state[4] < bail:
                 break
             state = advance(state, a, b, c, bail, options)
-        return estimate(state, bail, n[BODY], n[FACTOR], options)
+        return estimate(state, bail, n[BODY], n[FACTOR], options), trapped(state[5])
 
     return target.jit(field)
 
