@@ -515,9 +515,9 @@ def _only_color(path: str) -> tuple[int, ...] | None:
     """Return the color of all pixels of a file; None if there are several."""
     import PIL.Image
 
-    from fractals.io.files import lifted_limit
+    from fractals.io.files import lifted_limit, open_to_read
 
-    with lifted_limit(), PIL.Image.open(path) as picture:
+    with open_to_read(path) as file, lifted_limit(), PIL.Image.open(file) as picture:
         ranges: Any = picture.convert("RGB").getextrema()
     if any(least != most for least, most in ranges):
         return None

@@ -368,11 +368,13 @@ def _as_option(line: str) -> str:
 
 def read_network(text: str) -> dict[str, Any]:
     """Return the table of a pattern network from its seed, or from a file with its weights."""
+    from fractals.io.files import open_to_read, read_most, text_of
+
     if text.isdecimal() and text.isascii():
         return {"name": "network", "seed": int(text[:20])}
     try:
-        with open(text, encoding="utf-8") as file:
-            weights = file.read(MAX_WEIGHTS + 1)
+        with open_to_read(text) as file:
+            weights = text_of(read_most(file, MAX_WEIGHTS))
     except (OSError, ValueError):
         raise OptionError(
             f"--network: '{shown(text, 80)}' is neither a seed, such as 7, nor a file with weights"

@@ -298,6 +298,8 @@ def read_address(address: str, insecure: bool) -> str:
                 address = _address_in(address)
                 break
             except SceneError as error:  # not there, or not written to its end
+                if os.path.exists(address) and not os.path.isfile(address):
+                    raise
                 if time.monotonic() > until:
                     raise FractalsError(
                         f"no scheduler wrote its file within {TIMEOUT} s: {error}"
