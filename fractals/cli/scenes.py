@@ -27,7 +27,7 @@ from fractals.cli.values import (
     relative,
     share,
 )
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import OptionError, SceneError, shown
 from fractals.scene.numbers import decimal_places, decimals, decimals_of
 
 if TYPE_CHECKING:
@@ -427,14 +427,6 @@ def default_output(
         tell(f"{name} {why}: the output is {numbered}")
         return numbered
     return name
-
-
-def make_folder(path: str | Path) -> None:
-    """Create a folder where there is none."""
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise FractalsError(f"the folder '{path}' can't be made: {error.strerror}") from None
 
 
 def check_png(path: str | Path, overwrite: bool, name: str = "--output") -> None:

@@ -93,6 +93,28 @@ def check_folder(path: Path) -> None:
         raise _refused(path.parent, "can't be written to", "the folder ")
 
 
+@contextlib.contextmanager
+def made_folder(path: str | Path) -> Iterator[None]:
+    """Create a folder, and those above it, for as long as files come into them.
+
+    What was created here and is empty at the end, as after an error, is removed again.
+    `FractalsError`: the folder can't be created.
+    """
+    folder = Path(path)
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:  # a ValueError: a zero byte
+            reason = getattr(error, "strerror", None) or error
+            raise _refused(path, f"can't be made: {reason}", "the folder ") from None
+        yield
+    finally:
+        for each in missing:
+            with contextlib.suppress(OSError, ValueError):
+                each.rmdir()
+
+
 def _refused(path: str | Path, why: str, what: str = "") -> FractalsError:
     """Return the error about a path, which `what` may introduce."""
     return FractalsError(f"{what}'{shown(path, PATH_SHOWN)}' {why}")
