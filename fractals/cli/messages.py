@@ -57,6 +57,7 @@ class Called:
 KEYWORD = r"(?<!\w)'[^']*'|(?<![^\s(])([a-z]\w*)=('[^']*'|\([^()]*\)|[\w.][\w.:]*(?<![.:]))?"
 CALLS = {  # a function that messages name, and the verb or option that does the same
     r"\bfractals\.names\('(\w+)'\)": r"'fractals list \1'",
+    r"\bfractals\.save_scene\(\)": "'fractals convert'",
     r"\bfractals\.(\w+)\(\)": r"'fractals \1'",
     r"\bfilm\.still\(seconds\)": "--still T",
 }

@@ -28,6 +28,7 @@ from fractals.io import metadata
 from fractals.io.files import as_path, check_output, made_folder, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
+from fractals.meant import writer_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import plain, whole
 
@@ -70,7 +71,7 @@ def video_of(
     if suffix not in SUFFIXES:
         raise OptionError(
             f"'{shown(name)}': unknown type of film: end the name in {', '.join(SUFFIXES)}, or "
-            "name a FOLDER/ for PNGs"
+            f"name a FOLDER/ for PNGs{writer_of(suffix)}"
         )
     if suffix not in MOST_FPS:
         return choose_video(suffix, codec, bits, lossless)
