@@ -197,7 +197,8 @@ def write_out(data: str | bytes) -> None:
         raise StdoutError("stdout is closed: nothing can be written to it")
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(raw)
+        if raw:  # a device that is full refuses nothing, too
+            sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
