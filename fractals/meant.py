@@ -106,6 +106,16 @@ VERBS = _synonyms(
         "verify": "test",
     }
 )
+# Functions by the files that they are for, where another one was called.
+WRITERS = _synonyms(
+    {
+        "render": ".png .jpg .jpeg .webp .tif .tiff .avif .ppm .html",
+        "compute": ".fz .npz .exr",
+        "film": ".mp4 .mov .mkv .webm .gif",
+        "save_scene": ".toml .json",
+        "trace": ".svg",
+    }
+)
 # Those that are no functions.
 ONLY_VERBS = (
     *("bench", "cache", "convert", "gallery", "gpu", "learn", "proof", "sheet", "surprise"),
@@ -199,6 +209,15 @@ _SAID = {
 }
 # Attributes by the name of their owner: the module, or a class.
 ATTRIBUTES = {owner: _by_word(said) for owner, said in _SAID.items()}
+
+
+def writer_of(suffix: str) -> str:
+    """Return the end of a message that refuses a type of file: who writes it, if it is known.
+
+    >>> writer_of(".exr"), writer_of(".txt")
+    ('; for .exr there is fractals.compute()', '')
+    """
+    return f"; for {suffix} there is fractals.{WRITERS[suffix]}()" if suffix in WRITERS else ""
 
 
 def no_attribute(owner: str, what: str, name: str, known: Iterable[str]) -> AttributeError:

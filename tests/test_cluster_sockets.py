@@ -181,8 +181,30 @@ def test_a_worker_is_where_its_scheduler_is_reached():
         assert pools.address_towards(f"tcp://{host}:8786").startswith("127.")
     if socket.has_ipv6:
         assert pools.address_towards("tls://[::1]:8786") == "::1"
-    with pytest.raises(FractalsError, match=r"no\.such\.host\.invalid can't be reached: "):
-        pools.address_towards("tcp://no.such.host.invalid:8786")
+    for host in ("no.such.host.invalid", "..", "-", "300.1.1.1", "a" * 70):
+        with pytest.raises(FractalsError, match=rf"{re.escape(host)} can't be reached: "):
+            pools.address_towards(f"tcp://{host}:8786")
+
+
+@pytest.mark.parametrize("verb", [["worker"], ["render", "-o", "a.png", "--cluster"]])
+def test_a_scheduler_that_is_not_there_is_waited_for_and_said(run, monkeypatch, verb):
+    """It may be started after its workers."""
+    pytest.importorskip("distributed")
+    for module in (pools, serving):
+        monkeypatch.setattr(module, "TIMEOUT", 2)
+    monkeypatch.setattr(pools, "SOON", 0.1)
+    with socket.socket() as closed:  # its port is taken, and nothing listens there
+        closed.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+        code, _, err = run(*verb, address)
+    waits, fails = err.splitlines()
+    assert code == 1
+    assert waits == f"fractals: no scheduler answers at {address} yet: trying for 2 s"
+    assert fails.startswith(f"fractals: no scheduler answers at {address} ")
+    assert "'dask scheduler'" in fails
+    code, _, err = run(*verb, "no.such.host.invalid:8786")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "no.such.host.invalid can't be reached: " in err
 
 
 def test_a_public_address_of_its_own_needs_tls(interfaces):

@@ -11,7 +11,8 @@ import fractals
 from fractals import meant
 from fractals.cli.verbs import COMMANDS
 from fractals.errors import FractalsError, FractalsWarning
-from fractals.io import palettes
+from fractals.films import writing
+from fractals.io import escape_data, image, load, palettes
 
 WORKS = ""
 SMALL = {"size": (8, 6), "max_iterations": 20, "device": "python"}
@@ -299,3 +300,16 @@ def test_private_names_and_copies_are_not_hinted_at(values):
         with pytest.raises(AttributeError, match=r"'_repr_no'$"):
             _ = each._repr_no
     assert scene() == scene().model_copy()
+
+
+def test_every_type_of_file_has_a_function_that_writes_it():
+    def ends(function):
+        return {end for end, written in meant.WRITERS.items() if written == function}
+
+    assert ends("render") == set(image.FORMATS)
+    assert ends("compute") == set(escape_data.SUFFIXES)
+    assert ends("film") == set(writing.SUFFIXES) - set(image.FORMATS)
+    assert ends("save_scene") == set(load.SCENE_SUFFIXES)
+    assert all(callable(getattr(fractals, function)) for function in meant.WRITERS.values())
+    with pytest.raises(fractals.OptionError, match=r"; for \.exr there is fractals\.compute\(\)$"):
+        fractals.render(**SMALL).save("a.exr")

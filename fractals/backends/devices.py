@@ -168,7 +168,7 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     if device.kind == "cpu":
         from fractals.backends.cpu.backend import CpuBackend
 
-        return CpuBackend(number, threads or device.cores)
+        return CpuBackend(number, min(threads or device.cores, core_count()))
     return _open_gpu(device, number, threads)
 
 

@@ -28,6 +28,7 @@ from fractals.cli.messages import (
 )
 from fractals.cli.scenes import check_png, read_stdin, requested_scene
 from fractals.errors import OptionError, counted, shown
+from fractals.meant import writer_of
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -224,7 +225,8 @@ def convert_command(
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
     form = formats.find(target, writing=True)
     if form is None and suffix not in (".toml", ".json"):
-        raise OptionError(f"'{target}': name a file that ends in {formats.suffixes(writing=True)}")
+        ends = formats.suffixes(writing=True) + writer_of(suffix)
+        raise OptionError(f"'{target}': name a file that ends in {ends}")
     if target == "-" and as_json:
         raise OptionError("--json and OUT '-' both write to stdout: give one of them")
     if target != "-":

@@ -7,7 +7,7 @@ import fractals
 from fractals.cli import collect_again, shared
 from fractals.cli.command import of, section, verb
 from fractals.cli.messages import ProgressLine, tell
-from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
+from fractals.cli.scenes import check_png, default_output, requested_scene
 from fractals.cli.values import Whole
 from fractals.errors import OptionError
 from fractals.explorer.options import ExploreOptions
@@ -134,7 +134,7 @@ def surprise_command(
     They have other palettes, colorings and layers, and some show a place near by. The scenes are
     written as SHEET-1.toml and so on.
     """
-    from fractals.io.files import check_output, written
+    from fractals.io.files import check_output, made_folder, written
     from fractals.tools import surprise
 
     device = shared.device_request(options)
@@ -142,15 +142,14 @@ def surprise_command(
     path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
     check_png(path, overwrite)
     where = Path(folder) if folder else path.parent
-    if folder:
-        make_folder(where)
     names = [where / f"{path.stem}-{k}.toml" for k in range(1, surprise.COUNT + 1)]
-    for each in names:
-        check_output(each, overwrite)
-    with ProgressLine(program="a sheet of surprises") as progress:
-        found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)
-    for name, mutated in zip(names, found, strict=False):
-        fractals.save_scene(mutated, name, overwrite=overwrite)
+    with made_folder(where):
+        for each in names:
+            check_output(each, overwrite)
+        with ProgressLine(program="a sheet of surprises") as progress:
+            found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)
+        for name, mutated in zip(names, found, strict=False):
+            fractals.save_scene(mutated, name, overwrite=overwrite)
     with written(path, overwrite) as file:
         file.write(sheet)
     tell(f"{path}: {len(found)} pictures, and their scenes in {where}/")

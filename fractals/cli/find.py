@@ -1,5 +1,6 @@
 """`fractals find`: minibrots, periods, embedded Julia sets, and the eyes of spirals."""
 
+import contextlib
 import math
 from pathlib import Path
 from time import monotonic
@@ -9,7 +10,7 @@ import fractals
 from fractals.cli import shared
 from fractals.cli.command import option, together, verb, verb_group
 from fractals.cli.messages import ProgressLine, print_facts, print_json, program_of, tell, write_out
-from fractals.cli.scenes import make_folder, requested_scene
+from fractals.cli.scenes import requested_scene
 from fractals.cli.values import Whole, whole
 from fractals.errors import OptionError, counted, shown
 from fractals.rendering.options import SuggestOptions
@@ -243,29 +244,29 @@ def interesting_command(
     Of a solid, cameras near its surface are tried, and a few rays tell what each sees: a surface
     at many distances, turned in many ways, low under some sky, well lit and composed.
     """
-    from fractals.io.files import check_output, written
+    from fractals.io.files import check_output, made_folder, written
     from fractals.tools import interesting, sheet
 
     device, threads = shared.device_request(options), options.pop("threads")
     scene = requested_scene(scenes, options)
     names = [f"view-{k}.toml" for k in range(1, count + 1)]
     folder = Path(output) if output else None
-    if folder:
-        make_folder(folder)
-        for name in (*names, SHEET):
-            check_output(folder / name, overwrite)
-    with ProgressLine(program=program_of(scene)) as progress:
-        found = interesting.find_interesting(
-            scene, count=count, device=device, threads=threads, progress=progress
-        )
-    lines = []
-    for name, each in zip(names, found, strict=False):
-        position = each.scene.camera.position or ()  # of a solid
-        place = ",".join(f"{part:g}" for part in position) or each.scene.view.width
-        lines.append(f"{each.score:.3f}  {each.kind:8}  {place}  {each.scene.title}")
+    with made_folder(folder) if folder else contextlib.nullcontext():
         if folder:
-            fractals.save_scene(each.scene, folder / name, overwrite=True)
-            lines[-1] = f"{folder / name}  {lines[-1]}"
+            for name in (*names, SHEET):
+                check_output(folder / name, overwrite)
+        with ProgressLine(program=program_of(scene)) as progress:
+            found = interesting.find_interesting(
+                scene, count=count, device=device, threads=threads, progress=progress
+            )
+        lines = []
+        for name, each in zip(names, found, strict=False):
+            position = each.scene.camera.position or ()  # of a solid
+            place = ",".join(f"{part:g}" for part in position) or each.scene.view.width
+            lines.append(f"{each.score:.3f}  {each.kind:8}  {place}  {each.scene.title}")
+            if folder:
+                fractals.save_scene(each.scene, folder / name, overwrite=True)
+                lines[-1] = f"{folder / name}  {lines[-1]}"
     tables = [
         {"score": each.score, "kind": each.kind, "scene": each.scene.to_table()} for each in found
     ]

@@ -57,6 +57,7 @@ class Called:
 KEYWORD = r"(?<!\w)'[^']*'|(?<![^\s(])([a-z]\w*)=('[^']*'|\([^()]*\)|[\w.][\w.:]*(?<![.:]))?"
 CALLS = {  # a function that messages name, and the verb or option that does the same
     r"\bfractals\.names\('(\w+)'\)": r"'fractals list \1'",
+    r"\bfractals\.save_scene\(\)": "'fractals convert'",
     r"\bfractals\.(\w+)\(\)": r"'fractals \1'",
     r"\bfilm\.still\(seconds\)": "--still T",
 }
@@ -196,7 +197,8 @@ def write_out(data: str | bytes) -> None:
         raise StdoutError("stdout is closed: nothing can be written to it")
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(raw)
+        if raw:  # a device that is full refuses nothing, too
+            sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
@@ -515,9 +517,9 @@ def _only_color(path: str) -> tuple[int, ...] | None:
     """Return the color of all pixels of a file; None if there are several."""
     import PIL.Image
 
-    from fractals.io.files import lifted_limit
+    from fractals.io.files import lifted_limit, open_to_read
 
-    with lifted_limit(), PIL.Image.open(path) as picture:
+    with open_to_read(path) as file, lifted_limit(), PIL.Image.open(file) as picture:
         ranges: Any = picture.convert("RGB").getextrema()
     if any(least != most for least, most in ranges):
         return None

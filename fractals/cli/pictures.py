@@ -14,7 +14,7 @@ from fractals.cli.command import names as complete
 from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, plan_table, print_plan, program_of, tell, write_out
 from fractals.cli.render import raw_request
-from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene, source_name
+from fractals.cli.scenes import check_png, default_output, requested_scene, source_name
 from fractals.cli.values import Paper, Whole, parse_size, width_on
 from fractals.errors import DifferenceError, OptionError, counted, shown
 from fractals.tools.options import TraceOptions
@@ -103,6 +103,7 @@ def gallery_command(
 
     Without NAME, --all or --check, the scenes are listed.
     """
+    from fractals.io.files import made_folder
     from fractals.tools import gallery
 
     request = shared.device_request(options)
@@ -124,10 +125,10 @@ def gallery_command(
             if different := gallery.check(names, folder, request, tell, threads):
                 raise DifferenceError(f"the counts of {', '.join(different)} differ")
             return
-        make_folder(folder)
-        gallery.draw(
-            names, folder, lambda current: parse_size(size, current), request, tell, threads
-        )
+        with made_folder(folder):
+            gallery.draw(
+                names, folder, lambda current: parse_size(size, current), request, tell, threads
+            )
 
 
 MAX_TILE = 4096  # pixels: browsers draw no larger pictures everywhere

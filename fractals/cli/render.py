@@ -1,5 +1,6 @@
 """`fractals render` and `recolor`."""
 
+import contextlib
 import math
 import os
 import sys
@@ -26,7 +27,6 @@ from fractals.cli.messages import (
 from fractals.cli.scenes import (
     default_output,
     fitted,
-    make_folder,
     merged_parts,
     requested_scene,
     source_name,
@@ -219,13 +219,15 @@ def draw_each(
     as_json: bool,
 ) -> None:
     """Draw a picture of each scene into a folder, or print their plans."""
-    if not dry_run:
-        make_folder(folder)
-    for source in scenes:
-        lost: list[str] = []
-        scene = requested_scene((source,), options, lost, shared.scene_table(), fits=not dry_run)
-        path = str(Path(folder, source_name(source) + ".png"))
-        draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
+    from fractals.io.files import made_folder
+
+    with contextlib.nullcontext() if dry_run else made_folder(folder):
+        for source in scenes:
+            lost: list[str] = []
+            defaults = shared.scene_table()
+            scene = requested_scene((source,), options, lost, defaults, fits=not dry_run)
+            path = str(Path(folder, source_name(source) + ".png"))
+            draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
 
 
 def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:

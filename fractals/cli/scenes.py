@@ -27,7 +27,7 @@ from fractals.cli.values import (
     relative,
     share,
 )
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import OptionError, SceneError, shown
 from fractals.scene.numbers import decimal_places, decimals, decimals_of
 
 if TYPE_CHECKING:
@@ -368,11 +368,13 @@ def _as_option(line: str) -> str:
 
 def read_network(text: str) -> dict[str, Any]:
     """Return the table of a pattern network from its seed, or from a file with its weights."""
+    from fractals.io.files import open_to_read, read_most, text_of
+
     if text.isdecimal() and text.isascii():
         return {"name": "network", "seed": int(text[:20])}
     try:
-        with open(text, encoding="utf-8") as file:
-            weights = file.read(MAX_WEIGHTS + 1)
+        with open_to_read(text) as file:
+            weights = text_of(read_most(file, MAX_WEIGHTS))
     except (OSError, ValueError):
         raise OptionError(
             f"--network: '{shown(text, 80)}' is neither a seed, such as 7, nor a file with weights"
@@ -425,14 +427,6 @@ def default_output(
         tell(f"{name} {why}: the output is {numbered}")
         return numbered
     return name
-
-
-def make_folder(path: str | Path) -> None:
-    """Create a folder where there is none."""
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise FractalsError(f"the folder '{path}' can't be made: {error.strerror}") from None
 
 
 def check_png(path: str | Path, overwrite: bool, name: str = "--output") -> None:

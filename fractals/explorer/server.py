@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fractals.errors import FractalsError, OptionError, shown, to_install
 from fractals.explorer.options import ExploreOptions
+from fractals.io.files import open_to_read
 from fractals.io.load import Source, load_scene
 from fractals.rendering.options import split_keywords, with_keywords
 from fractals.scene.keywords import ExploreKeywords
@@ -71,7 +72,7 @@ def make_context(cert: str, key: str) -> ssl.SSLContext:
 
 def _content(kind: str, path: str) -> bytes:
     try:
-        with Path(path).open("rb") as file:
+        with open_to_read(path) as file:
             return file.read(MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -541,7 +541,7 @@ class Encoders:
         self._size, self._video, self._work = size, video, work
         self._fps = Fraction(fps).limit_denominator(1001)
         # Encoders that end their segments, besides the one that gets frames.
-        self._most = max(1, (threads or core_count()) // 2)
+        self._most = max(1, min(threads or core_count(), core_count()) // 2)
         self._seconds = ending
         self._threads = ThreadPoolExecutor(self._most)
         self._ending: deque[tuple[Encoder, Future[None]]] = deque()

@@ -47,6 +47,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.numbers import whole
+from fractals.threads import core_count
 
 # Parts of a film are divided where its tracks begin and end to move.
 #
@@ -233,8 +234,7 @@ def millions(samples: int) -> str:
 
 def threads_of(options: RenderOptions) -> int:
     """Return how many threads draw."""
-    device = choose(options.device).device
-    return options.threads or device.cores or 1
+    return min(options.threads or choose(options.device).device.cores or 1, core_count())
 
 
 def strip_of(film: "Timeline", part: FilmPart) -> Strip:

@@ -25,9 +25,10 @@ from fractals.films.plan import PartPlan, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
 from fractals.io import metadata
-from fractals.io.files import as_path, check_output, published, writing, written
+from fractals.io.files import as_path, check_output, made_folder, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
+from fractals.meant import writer_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import plain, whole
 
@@ -70,7 +71,7 @@ def video_of(
     if suffix not in SUFFIXES:
         raise OptionError(
             f"'{shown(name)}': unknown type of film: end the name in {', '.join(SUFFIXES)}, or "
-            "name a FOLDER/ for PNGs"
+            f"name a FOLDER/ for PNGs{writer_of(suffix)}"
         )
     if suffix not in MOST_FPS:
         return choose_video(suffix, codec, bits, lossless)
@@ -347,24 +348,21 @@ def _write_loop(making: Making, parts: tuple[PartPlan, ...]) -> int:
 def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output = making.film, making.output
     folder = output.path
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
-    there = set() if output.options.overwrite else _pictures_there(film, output)
-    making.note(len(there))
-    for chosen in parts:
-        for numbers in segments_of(chosen, output.numbers):
-            missing = [number for number in numbers if number not in there]
-            if not missing:
-                continue
-            made = making.watched(missing[0], film.open(chosen).frames(missing))
-            for number, frame in zip(missing, made, strict=True):
-                pixels = frame if output.bits == 16 else rounded(frame)
-                path = folder / (output.names % number)
-                Image(pixels, _scene_of(film, output, number)).save(
-                    path, overwrite=output.options.overwrite
-                )
+    with made_folder(folder):
+        there = set() if output.options.overwrite else _pictures_there(film, output)
+        making.note(len(there))
+        for chosen in parts:
+            for numbers in segments_of(chosen, output.numbers):
+                missing = [number for number in numbers if number not in there]
+                if not missing:
+                    continue
+                made = making.watched(missing[0], film.open(chosen).frames(missing))
+                for number, frame in zip(missing, made, strict=True):
+                    pixels = frame if output.bits == 16 else rounded(frame)
+                    path = folder / (output.names % number)
+                    Image(pixels, _scene_of(film, output, number)).save(
+                        path, overwrite=output.options.overwrite
+                    )
     return len(there)
 
 

@@ -15,7 +15,7 @@ from fractals.io.facts import Summary, Tally
 from fractals.io.files import as_path
 from fractals.io.raw_data import Axes, RawData, axes_of, view_facts
 from fractals.kernels.formula import Formula
-from fractals.meant import Hinting, Hints
+from fractals.meant import Hinting, Hints, writer_of
 from fractals.scene.geometry import Layers, matrix, place_of
 from fractals.scene.model import MAX_ITERATIONS, Scene
 
@@ -373,7 +373,8 @@ def check_suffix(path: str | Path) -> str:
     """Return the suffix of a file of raw numbers, or raise an `OptionError`."""
     suffix = as_path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise OptionError(f"'{path}': raw numbers go to a file that ends in {', '.join(SUFFIXES)}")
+        ends = ", ".join(SUFFIXES) + writer_of(suffix)
+        raise OptionError(f"'{path}': raw numbers go to a file that ends in {ends}")
     return suffix
 
 

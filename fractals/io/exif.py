@@ -4,7 +4,6 @@ import json
 import logging
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -12,7 +11,7 @@ import PIL.Image
 from numpy.typing import NDArray
 from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
-from fractals.errors import SceneError, shown
+from fractals.errors import SceneError
 from fractals.io import metadata, png
 from fractals.io.facts import RESOLVED
 from fractals.scene.model import Scene
@@ -68,18 +67,6 @@ def make_exif(
     return exif
 
 
-def read_comment(path: str | Path) -> str | None:
-    """Return the JSON of the scene inside a JPEG, WebP, AVIF or TIFF, or None. Nothing is decoded.
-
-    `SceneError`: the file is too large. `ValueError`: the file is damaged, or of another type.
-    `OSError`: the file can't be read.
-    """
-    if Path(path).stat().st_size > MAX_FILE:
-        raise SceneError(f"{shown(path)}: a picture whose scene is read has at most 1 GiB")
-    with open(path, "rb") as file:
-        return comment_in(file)
-
-
 def jpeg_comment(file: BinaryIO) -> bytes:
     """Return the plain comment of an open JPEG, as other programs write it; b"" if it has none."""
     try:
@@ -91,7 +78,10 @@ def jpeg_comment(file: BinaryIO) -> bytes:
 
 
 def comment_in(file: BinaryIO) -> str | None:
-    """Return the JSON of the scene inside an open picture, or None; as of `read_comment`."""
+    """Return the JSON of the scene inside an open picture, or None. Nothing is decoded.
+
+    `ValueError`: the file is damaged, or of another type.
+    """
     try:
         with PIL.Image.open(file, formats=FORMATS) as picture:
             comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)

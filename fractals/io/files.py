@@ -2,6 +2,8 @@
 
 import base64
 import contextlib
+import errno
+import io
 import json
 import os
 import re
@@ -89,6 +91,28 @@ def check_folder(path: Path) -> None:
         raise _refused(path.parent, "does not exist: create it first", "the folder ")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise _refused(path.parent, "can't be written to", "the folder ")
+
+
+@contextlib.contextmanager
+def made_folder(path: str | Path) -> Iterator[None]:
+    """Create a folder, and those above it, for as long as files come into them.
+
+    What was created here and is empty at the end, as after an error, is removed again.
+    `FractalsError`: the folder can't be created.
+    """
+    folder = Path(path)
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:  # a ValueError: a zero byte
+            reason = getattr(error, "strerror", None) or error
+            raise _refused(path, f"can't be made: {reason}", "the folder ") from None
+        yield
+    finally:
+        for each in missing:
+            with contextlib.suppress(OSError, ValueError):
+                each.rmdir()
 
 
 def _refused(path: str | Path, why: str, what: str = "") -> FractalsError:
@@ -201,6 +225,14 @@ def path_of(file: BinaryIO) -> str:
     return file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}"
 
 
+def open_to_read(path: str | Path) -> io.BufferedReader:
+    """Open a file, or raise an `OSError`: of a pipe or a device, too, which may have no end."""
+    kind = os.stat(path).st_mode
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # opening a folder is an error by itself
+        raise OSError(errno.EINVAL, "a pipe, a socket or a device: name a file", str(path))
+    return open(path, "rb")
+
+
 class NoSceneError(SceneError):
     """A whole picture in which this program kept no scene."""
 
@@ -214,32 +246,29 @@ def read_scene_text(path: str | Path) -> str:
     name = shown(path, PATH_SHOWN)
     kind = "PNG" if Path(path).suffix.lower() == ".png" else "picture"
     try:
-        if kind != "PNG":
-            from fractals.io import exif
+        with open_to_read(path) as file:
+            if kind != "PNG":
+                from fractals.io import exif
 
-            text = exif.read_comment(path)
-            if text is None:
-                raise NoSceneError(
-                    f"{name}: this picture carries no scene; only pictures drawn by fractals do, "
-                    "and those of Kalles Fraktaler and XaoS"
-                )
-            return text
-        with open(path, "rb") as file:
-            if not png.begins(file):
+                if os.fstat(file.fileno()).st_size > exif.MAX_FILE:
+                    raise SceneError(f"{name}: a picture whose scene is read has at most 1 GiB")
+                text = exif.comment_in(file)
+            elif png.begins(file):
+                text = png.read_text(file, SCENE_KEY, MAX_JSON_BYTES)
+            else:
                 raise SceneError(f"{name}: not a PNG, or damaged at its beginning")
-            text = png.read_text(file, SCENE_KEY, MAX_JSON_BYTES)
     except FileNotFoundError:
         raise SceneError(f"{name}: no such file") from None
     except SceneError:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or shown(error)
-        if os.path.isdir(path):
+        if not os.path.isfile(path):
             raise SceneError(f"{name}: {reason}") from None
         raise SceneError(f"{name}: the {kind} is damaged or cut short ({reason})") from None
     if text is None:
         raise NoSceneError(
-            f"{name}: this PNG carries no scene; only pictures drawn by fractals do, "
+            f"{name}: this {kind} carries no scene; only pictures drawn by fractals do, "
             "and those of Kalles Fraktaler and XaoS"
         )
     return text
@@ -285,7 +314,7 @@ def read_embedded(path: Path) -> dict[str, Any]:
 
     def parse() -> dict[str, Any]:
         try:
-            with path.open("rb") as file:
+            with open_to_read(path) as file:
                 return scene_in_page(file, suffix)
         except NoSceneError as error:
             raise NoSceneError(f"{shown(path, PATH_SHOWN)}: {error}") from None
@@ -416,7 +445,7 @@ def read_bytes(path: Path, most: int = MAX_JSON_BYTES) -> bytes:
     """Return the content of a file of at most `most` bytes, or raise a `SceneError`."""
     name = shown(path, PATH_SHOWN)
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             data = read_most(file, most)
     except FileNotFoundError:
         raise SceneError(f"{name}: no such file") from None

@@ -18,7 +18,7 @@ from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.metadata import SOFTWARE_NAME
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
-from fractals.meant import Hinting, Hints
+from fractals.meant import Hinting, Hints, writer_of
 from fractals.scene.model import Scene, no_scene
 from fractals.scene.numbers import whole
 from fractals.scene.picture import ImageSettings as Picture
@@ -427,6 +427,7 @@ def format_of(path: str | Path) -> str:
     if suffix not in FORMATS:
         raise OptionError(
             f"'{path}': unknown type of picture: end the name in {', '.join(FORMATS)}"
+            f"{writer_of(suffix)}"
         )
     return FORMATS[suffix]
 

@@ -17,6 +17,7 @@ from fractals.io.files import (
 )
 from fractals.io.palettes import find_palette
 from fractals.io.tables import gallery_table, is_json, read_table, split_source
+from fractals.meant import writer_of
 from fractals.scene.credits import claims_another
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, no_scene, validate
@@ -168,7 +169,8 @@ def check_suffix(path: str | Path) -> str:
     """
     suffix = as_path(path).suffix.lower()
     if suffix not in SCENE_SUFFIXES:
-        raise OptionError(f"'{path}': a scene is written to a .toml or .json file")
+        other = writer_of(suffix)
+        raise OptionError(f"'{path}': a scene is written to a .toml or .json file{other}")
     return suffix
 
 

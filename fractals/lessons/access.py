@@ -260,7 +260,7 @@ def log_of_script(path: str, arguments: list[str]) -> AccessLog:
     try:
         with access_log() as log:
             run_file(path, arguments, "simulator", "__main__")
-    except FractalsError:
+    except (FractalsError, BrokenPipeError):  # the second one: nobody reads what it prints
         raise
     except Exception as error:
         line = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -106,7 +106,7 @@ def _learn(
         found = find_step(step)
         for path in arguments:
             _check_picture(path, overwrite)
-        run_script(found, arguments, _ladder())
+        run_script(found, arguments, _ladder(), write=write_out)
     elif mode == "check":
         if not arguments and (answer := ANSWER.fullmatch(Path(step).name)):
             step, arguments = answer[1], (step,)  # the file's name has the step
@@ -114,7 +114,7 @@ def _learn(
         if len(arguments) > 1:
             raise OptionError(f"--check: name one file: fractals learn --check {found.key} FILE")
         answer_path = arguments[0] if arguments else found.answer_name
-        check_answer(found, answer_path, language=language)
+        check_answer(found, answer_path, language=language, write=write_out)
         write_out(here(f"step {found.key}: passed") + "\n")
         later = all_steps()[all_steps().index(found) + 1 :]
         next_page = f"next: fractals learn --page {later[0].key}" if later else ""

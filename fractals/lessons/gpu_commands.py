@@ -10,7 +10,7 @@ import click
 
 from fractals.cli import shared
 from fractals.cli.command import FILE, option, section, together, verb, verb_group
-from fractals.cli.messages import print_facts, tell
+from fractals.cli.messages import print_facts, tell, write_out
 from fractals.cli.scenes import check_png, requested_scene
 from fractals.errors import OptionError, shown
 
@@ -297,7 +297,7 @@ def source_command(scenes: tuple[str, ...], **options: Any) -> None:
 
     every, dialect = options.pop("all"), METAL if options.pop("metal") else OPENCL
     found = sources(requested_scene(scenes, options), dialect)
-    click.echo("\n".join(each.text for each in (found if every else found[:1])), nl=False)
+    write_out("\n".join(each.text for each in (found if every else found[:1])))
 
 
 def parse_block(text: str) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -184,9 +185,12 @@ LADDER = "FRACTALS_LADDER"  # environment: the file to which scripts append thei
 CHECK_SECONDS = 30.0  # of a check; the slowest takes 4 on a busy machine, of which it compiles 2
 
 
+Write = Callable[[bytes], object]
+
+
 def environment(ladder: Path | None = None) -> dict[str, str]:
-    """Return the environment of a script."""
-    found = dict(os.environ)
+    """Return the environment of a script, which prints UTF-8, each line at once."""
+    found = dict(os.environ) | {"PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"}
     if ladder:
         found[LADDER] = str(ladder)
     if not FOLDERS[0].is_dir():  # a checkout, where `fractals` may not be installed
@@ -200,22 +204,55 @@ def run_script(
     arguments: Sequence[str] = (),
     ladder: Path | None = None,
     seconds: float | None = None,
-    quiet: bool = False,
+    write: Write | None = None,
 ) -> None:
     """Run the script of a step; one that fails, or exceeds the limit of `seconds`, raises an error.
 
-    It appends its figures to the file `ladder`. With `quiet`, what it prints is dropped.
+    It appends its figures to the file `ladder`. `write` receives the lines that it prints.
     """
-    output = subprocess.DEVNULL if quiet else None
-    command = [sys.executable, str(step.script), *arguments]
-    try:
-        code = subprocess.run(
-            command, env=environment(ladder), timeout=seconds, stdout=output
-        ).returncode
-    except subprocess.TimeoutExpired:
-        raise FractalsError(f"step {step.key}: not finished after {seconds:.0f} s") from None
+    code = run_python([str(step.script), *arguments], environment(ladder), seconds, write)
+    if code is None:
+        raise FractalsError(f"step {step.key}: not finished after {seconds:.0f} s")
     if code:
         raise FractalsError(f"step {step.key}: the script {ending(code)}")
+
+
+def run_python(
+    words: Sequence[str],
+    variables: dict[str, str],
+    seconds: float | None = None,
+    write: Write | None = None,
+) -> int | None:
+    """Run Python in a process of its own, and return its exit code; None: it took too long.
+
+    `write` receives the lines that it prints; what it raises, as where stdout is full, ends the
+    process. So does Ctrl-C, which is not for the process: Python would print a traceback there.
+    """
+    late = threading.Event()
+    with subprocess.Popen(
+        [sys.executable, *words],
+        env=variables,
+        stdout=subprocess.PIPE if write else subprocess.DEVNULL,
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # on Windows
+    ) as process:
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(seconds or threading.TIMEOUT_MAX, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            for line in process.stdout or ():
+                assert write
+                write(line)
+            code = process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+    return None if late.is_set() else code
 
 
 def ending(code: int) -> str:
@@ -230,9 +267,16 @@ def ending(code: int) -> str:
 
 
 def check_answer(
-    step: Step, path: str, seconds: float = CHECK_SECONDS, language: str = "en"
+    step: Step,
+    path: str,
+    seconds: float = CHECK_SECONDS,
+    language: str = "en",
+    write: Write | None = None,
 ) -> None:
-    """Check an answer to the exercise of a step; an `InputError` says in a line what is wrong."""
+    """Check an answer to the exercise of a step; an `InputError` says in a line what is wrong.
+
+    `write` receives the lines that the answer prints.
+    """
     answer, lessons = Path(path).resolve(), step.script.parent
     name = shown(path, 80)
     if not answer.is_file():
@@ -240,16 +284,16 @@ def check_answer(
         raise OptionError(said(text, lessons, language))
     with tempfile.TemporaryDirectory(prefix="fractals-learn-") as folder:
         result = Path(folder, "verdict.txt")
-        command = [sys.executable, str(GRADE), str(step.check), str(answer), str(result)]
-        try:
-            simulated = environment() | {"FRACTALS_DEVICE": "simulator"}  # it checks every index
-            simulated.pop("NUMBA_ENABLE_CUDASIM", None)
-            done = subprocess.run(command, env=simulated, timeout=seconds)
-        except subprocess.TimeoutExpired:
+        command = [str(GRADE), str(step.check), str(answer), str(result)]
+        simulated = environment() | {"FRACTALS_DEVICE": "simulator"}  # it checks every index
+        simulated.pop("NUMBA_ENABLE_CUDASIM", None)
+        code = run_python(command, simulated, seconds, write)
+        if code is None:
             text = f"no result after {seconds:.0f} s: a loop does not end, or is far too slow"
+        elif result.exists():
+            text = result.read_text("utf-8")
         else:
-            text = f"the program {ending(done.returncode)} during the check"
-            text = result.read_text("utf-8") if result.exists() else text
+            text = f"the program {ending(code)} during the check"
         if text:
             raise InputError(f"{name}: {said(text, lessons, language)}")
 
@@ -277,7 +321,7 @@ def measure(
             on_message(f"step {step.key}, {step.name}")
             known = len(read_ladder(ladder))
             try:
-                run_script(step, ladder=ladder, seconds=STEP_SECONDS, quiet=True)
+                run_script(step, ladder=ladder, seconds=STEP_SECONDS)
                 found = read_ladder(ladder)[known:]
                 error = {} if found else {"error": f"step {step.key}: the script reports nothing"}
             except FractalsError as failure:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fractals.errors import FractalsError, OptionError, first_line, shown
 from fractals.io import png
-from fractals.io.files import check_output, written
+from fractals.io.files import check_output, open_to_read, written
 from fractals.io.image import Image
 from fractals.scene.model import Scene
 from fractals.threads import Progress
@@ -272,7 +272,7 @@ def _place(path: str | Path) -> str:
 def _is_preview(path: Path) -> bool:
     """Tell whether a file is a preview, which the next one may replace."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             return png.begins(file) and png.read_text(file, MARK[0], MOST_TEXT) == MARK[1]
     except (OSError, ValueError):
         return False

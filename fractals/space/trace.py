@@ -32,7 +32,7 @@ from fractals.space.plan import (
     quality_of,
 )
 from fractals.space.solid import Solid
-from fractals.threads import Progress, halted
+from fractals.threads import Progress, core_count, halted
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
@@ -599,7 +599,7 @@ def open_tracing(
     if choice.device.others:
         choice = choice._replace(device=replace(choice.device, others=()))
         options.on_message("a solid is drawn on one GPU")
-    threads = options.threads or choice.device.cores or 1
+    threads = min(options.threads or choice.device.cores or 1, core_count())
     plan = make_solid_plan(scene, choice.device.kind, threads, keeps)
     free = memory_size()
     if free and plan.memory > FREE * free:

@@ -23,7 +23,7 @@ from fractals.errors import (
     counted,
     to_install,
 )
-from fractals.io.files import check_output, written
+from fractals.io.files import check_output, read_bytes, written
 from fractals.tools.bench import STAGES, Result
 
 VERSION = 1  # of the JSON
@@ -67,9 +67,9 @@ def _version(distribution: str) -> str | None:
 def read_report(path: str | Path) -> dict[str, Any]:
     """Return the report of a file that ``fractals bench --json`` wrote; or raise a `SceneError`."""
     try:
-        report = json.loads(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise SceneError(f"{path}: {error.strerror}") from None
+        report = json.loads(read_bytes(Path(path)))
+    except SceneError:
+        raise
     except (ValueError, RecursionError):  # no text, or no JSON
         report = None
     if not isinstance(report, dict) or not {"hardware", "results"} <= set(report):

@@ -12,7 +12,7 @@ import numpy as np
 
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io import metadata
-from fractals.io.files import lifted_limit
+from fractals.io.files import lifted_limit, open_to_read, read_bytes
 from fractals.io.image import OPTIONS, WITH_COLORS
 from fractals.io.load import load_scene
 
@@ -30,12 +30,7 @@ def profile_of(path: Path) -> Any:
     from PIL import ImageCms
 
     label = shown(path)
-    try:
-        if path.stat().st_size > MAX_PROFILE:
-            raise InputError(f"{label}: a profile has at most {MAX_PROFILE // 2**20} MiB")
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{label}: {(error.strerror or str(error)).lower()}") from None
+    data = read_bytes(path, MAX_PROFILE)
     try:
         found = ImageCms.ImageCmsProfile(io.BytesIO(data))
     except Exception:  # Pillow raises many types for damaged data
@@ -54,16 +49,21 @@ def opened(path: Path) -> tuple[Any, Any]:
     from PIL import ImageCms
 
     try:
-        with lifted_limit(), PIL.Image.open(path, formats=WITH_COLORS) as picture:
+        with (
+            open_to_read(path) as file,
+            lifted_limit(),
+            PIL.Image.open(file, formats=WITH_COLORS) as picture,
+        ):
             own = picture.info.get("icc_profile")
             whole = picture.convert("RGB")
         profile = ImageCms.ImageCmsProfile(io.BytesIO(own)) if own else None
     except FileNotFoundError:
         raise SceneError(f"{shown(path)}: no such file") from None
-    except IsADirectoryError as error:
-        raise SceneError(f"{shown(path)}: {error.strerror}") from None
     except Exception as error:  # Pillow raises many types for damaged data
-        raise SceneError(f"{shown(path)}: the picture is damaged ({shown(error)})") from None
+        reason = getattr(error, "strerror", None)  # of the operating system
+        raise SceneError(
+            f"{shown(path)}: {reason or f'the picture is damaged ({shown(error)})'}"
+        ) from None
     return whole, profile or ImageCms.createProfile("sRGB")
 
 

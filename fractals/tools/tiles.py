@@ -25,6 +25,7 @@ from fractals.io.files import (
     SCENE_KEY,
     check_folder,
     lifted_limit,
+    open_to_read,
     read_json,
     writing,
     written,
@@ -150,7 +151,7 @@ def of_picture(
     import PIL.Image
 
     try:
-        with open(picture, "rb") as file:
+        with open_to_read(picture) as file:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()
         with lifted_limit(), PIL.Image.open(picture) as opened:
             size = opened.size

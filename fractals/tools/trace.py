@@ -25,6 +25,7 @@ from fractals.io import metadata
 from fractals.io.files import as_path, check_output, written
 from fractals.io.load import Source
 from fractals.kernels.formula import Formula
+from fractals.meant import writer_of
 from fractals.rendering.fit import CURVES, first_values, fit_colors
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.scene.geometry import matrix, place_of
@@ -113,8 +114,8 @@ class LineDrawing:
 
 def check_drawing(path: str | Path, overwrite: bool) -> None:
     """Raise a `FractalsError` where lines can't be written to a path."""
-    if as_path(path).suffix.lower() != ".svg":
-        raise OptionError(f"'{shown(path)}': lines are written to an .svg")
+    if (suffix := as_path(path).suffix.lower()) != ".svg":
+        raise OptionError(f"'{shown(path)}': lines are written to an .svg{writer_of(suffix)}")
     check_output(path, overwrite)
 
 

@@ -1,6 +1,7 @@
 """Streams that are full or closed, signals, and damage that must not end in a traceback."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +12,10 @@ from pathlib import Path
 import pytest
 from support.command_line import hear_signals
 
+import fractals
 from fractals.cli import signals
+from fractals.cli.verbs import COMMANDS
+from fractals.tools.bench_report import make_report
 
 ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="needs /dev/full, a shell and signals")
@@ -31,6 +35,9 @@ def shell(line, folder, **settings):
     return done.returncode, done.stdout, done.stderr.decode()
 
 
+PYTHON = "--device python"
+TINY = f"--size 8x8 {PYTHON} --max-iterations 9"
+SMALL = {"size": (8, 8), "device": "python", "max_iterations": 9}
 WRITERS = [
     "--help",
     "render --help",
@@ -43,28 +50,91 @@ WRITERS = [
     "convert seahorse -",
     "completion bash",
     "render --dry-run",
-    "render --size 8x8 --device python --max-iterations 9 -o -",
+    "help find nucleus",
+    "list scenes",
+    "devices --json",
+    "cache",
+    "gallery",
+    "compute --dry-run --json",
+    f"compute {TINY} -o new.npz --json",
+    f"recolor own.npz -o new.png --json {PYTHON}",
+    "tiles --dry-run -o tiles/",
+    "film seahorse --cycle 1 --size 16x16 --dry-run",
+    f"film seahorse --cycle 1 --fps 2 --size 16x16 {PYTHON} -o new.gif --json",
+    "find nucleus seahorse",
+    "find period seahorse",
+    "find julia seahorse",
+    "find misiurewicz seahorse --json",
+    "find interesting seahorse --size 64x48 --count 1",
+    "verify own.png --json",
+    "bench --read own.json",
+    "gpu source",
+    "gpu predict seahorse --size 64x48 --card rtx4090",
+    "gpu divergence own.toml",
+    "gpu access own.py",
+    "learn",
+    "learn 0",
+    "learn --page 1",
+    f"render {TINY} -o new.png --json",
+    f"render {TINY} -o -",
 ]
+SILENT = {  # verbs that print no data
+    "cluster-keys",
+    "explore",
+    "proof",
+    "sheet",
+    "surprise",
+    "trace",
+    "worker",
+}
+
+
+@pytest.fixture
+def own(run):
+    """Write the files that the command lines of `WRITERS` read."""
+    fractals.render(**SMALL).save("own.png")
+    fractals.compute(**SMALL).save("own.npz")
+    fractals.save_scene(fractals.Scene().replace(size=(32, 32), max_iterations=9), "own.toml")
+    Path("own.json").write_text(json.dumps(make_report([])))
+    Path("own.py").write_text("print('own')\n")
+
+
+def without_facts(err):
+    """Return the lines on stderr that do not say what was found or drawn."""
+    facts = ("-: ", "nucleus of", "Misiurewicz point of", "own.py: no kernel")
+    starts = tuple(f"fractals: {each}" for each in facts)
+    return [line for line in err.splitlines() if not line.startswith(starts)]
+
+
+def test_every_verb_is_tried():
+    assert {words.split()[0] for words in WRITERS} - {"--help", "--version"} == {*COMMANDS} - SILENT
 
 
 @posix
 @pytest.mark.parametrize("words", WRITERS)
-def test_a_full_stdout_is_one_line(run, monkeypatch, words):
+def test_a_full_stdout_is_one_line(run, own, monkeypatch, words):
     with open("/dev/full", "w") as full:
         monkeypatch.setattr(sys, "stdout", full)
         code, _, err = run(*words.split())
-    lines = [line for line in err.splitlines() if not line.startswith("fractals: -: ")]
-    assert lines == ["fractals: stdout can't be written: No space left on device"]
+    assert without_facts(err) == ["fractals: stdout can't be written: No space left on device"]
     assert code == 1
 
 
 @pytest.mark.parametrize("words", WRITERS)
-def test_a_closed_stdout_is_one_line(run, monkeypatch, words):
+def test_a_closed_stdout_is_one_line(run, own, monkeypatch, words):
     monkeypatch.setattr(sys, "stdout", None)
     code, _, err = run(*words.split())
-    assert err.startswith("fractals: stdout is closed: ")
-    assert err.count("\n") == 1
+    (line,) = without_facts(err)
+    assert line.startswith("fractals: stdout is closed: ")
     assert code == 1
+
+
+@posix
+def test_a_full_stdout_is_no_error_where_nothing_is_printed(run, monkeypatch):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        code, _, err = run("render", *TINY.split(), "-o", "a.png")
+    assert (code, err.count("\n")) == (0, 1)
 
 
 @posix
@@ -91,19 +161,17 @@ def test_a_pipe_that_is_closed_early_is_no_traceback(tmp_path):
 
 
 @posix
-@pytest.mark.parametrize("words", ["list formats", WRITERS[-1]])
-def test_a_pipe_that_nobody_reads_is_no_message(run, monkeypatch, words):
+@pytest.mark.parametrize("words", WRITERS)
+def test_a_pipe_that_nobody_reads_is_no_message(run, own, monkeypatch, words):
     reader, writer = os.pipe()
     os.close(reader)
     with contextlib.suppress(BrokenPipeError), open(writer, "w") as pipe:
         monkeypatch.setattr(sys, "stdout", pipe)
         code, _, err = run(*words.split())
-    lines = [line for line in err.splitlines() if not line.startswith("fractals: -: ")]
-    assert (code, lines) == (1, [])
+    assert (code, without_facts(err)) == (1, [])
 
 
 LONG = "a" * 300
-TINY = ("--device", "python", "--size", "2x2")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +179,7 @@ TINY = ("--device", "python", "--size", "2x2")
     [
         (("render", LONG), 2, "unknown scene 'aaa"),
         (("render", f"{LONG}.toml"), 3, "File name too long"),
-        (("render", *TINY, "-o", f"{LONG}.png"), 1, "File name too long"),
+        (("render", *TINY.split(), "-o", f"{LONG}.png"), 1, "File name too long"),
         (("convert", "seahorse", f"{LONG}.toml"), 1, "File name too long"),
         (("show", f"{LONG}.npz"), (1, 3), "aaa"),
         (("show", f"{LONG}.fz"), (1, 3), "aaa"),

@@ -8,10 +8,12 @@ from support.scenes import scene, slow_but
 
 import fractals
 from fractals import OptionError
+from fractals.backends.devices import choose, open_backend
 from fractals.films.sizes import _reduced, with_measured_file
 from fractals.films.writing import video_of
 from fractals.rendering.plan import digits_note
 from fractals.scene.film import Sound
+from fractals.threads import core_count
 
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
 
@@ -97,3 +99,23 @@ def test_frames_that_take_long_are_not_measured(monkeypatch):
     assert with_measured_file(film, plan, "a.webp") is plan
     wide = fractals.film(scene(), cycle=2, device="python", size=(2000, 1001), max_iterations=9)
     assert _reduced(wide).size == (480, 240)
+
+
+@pytest.mark.parametrize(
+    "name", ["seahorse", {"formula": "flame"}, {"formula": "menger"}, {"relief": {}}], ids=str
+)
+def test_more_threads_than_cores_are_neither_forecast_nor_started(name):
+    cores = core_count()
+    few, many = (fractals.plan(name, device="cpu", threads=each) for each in (cores, 1000))
+    assert (few.seconds, few.memory, few.threads) == (many.seconds, many.memory, many.threads)
+    assert open_backend(choose("cpu").device, "float64", 1000).threads == cores
+
+
+def test_a_film_is_forecast_with_as_many_threads_as_work():
+    cores = core_count()
+    few, many = (
+        fractals.film("seahorse", cycle=1, fps=24, **TINY, threads=each).plan(video_of("a.mp4"))
+        for each in (cores, 1000)
+    )
+    assert few.to_table() == many.to_table()
+    assert few.threads == many.threads == cores

@@ -631,6 +631,18 @@ def test_permissions_links_and_pipes(tmp_path):
     assert listing(tmp_path) == ["a", "link", "new", "pipe"]
 
 
+def test_a_folder_that_stays_empty_is_removed(run, tmp_path):
+    (tmp_path / "old").mkdir()
+    for words in ("render nosuch -o a/b/", "render nosuch seahorse -o old/new"):
+        code, _, err = run(*words.split())
+        assert (code, err.count("\n")) == (2, 1)
+    with pytest.raises(FractalsError, match=r"'old/x{300}' can't be made: "):
+        files.made_folder(f"old/{'x' * 300}").__enter__()
+    with files.made_folder("old"), files.made_folder("old/c/d/e"):
+        Path("old/c/kept").write_bytes(b"")
+    assert [str(path) for path in sorted(Path().rglob("*"))] == ["old", "old/c", "old/c/kept"]
+
+
 @pytest.mark.parametrize("unnamed", [True, False])
 def test_the_second_of_two_that_write_a_new_file_is_refused(tmp_path, monkeypatch, unnamed):
     if not unnamed:

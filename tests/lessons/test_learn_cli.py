@@ -2,6 +2,10 @@
 
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import PIL.Image
 import pytest
@@ -64,6 +68,42 @@ def test_a_script_is_run_with_its_arguments(learn, tmp_path, name, capfdbinary):
     assert code == 0
     assert out == b"runs picture.png\n"
     assert len((tmp_path / "ladder.jsonl").read_text().splitlines()) == 1
+
+
+ENDLESS = "import time\nwhile True:\n    print('on')\n    time.sleep(0.05)\n"
+LEARN = """
+import signal, sys
+from pathlib import Path
+from fractals.cli import main
+from fractals.lessons import steps
+signal.signal(signal.SIGINT, signal.default_int_handler)
+steps.FOLDERS = (Path("none"), Path(sys.argv[1]))
+main(["learn", "1"])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs groups of processes")
+def test_ctrl_c_ends_a_script_without_a_traceback(learn, tmp_path):
+    (tmp_path / "lessons" / "step_01_first.py").write_text(ENDLESS)
+    command = [sys.executable, "-c", LEARN, str(tmp_path / "lessons")]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as process:
+        assert process.stdout.readline() == b"on\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.strip()) == (130, b"fractals: interrupted")
+
+
+def test_a_script_ends_where_nobody_takes_what_it_prints(learn, tmp_path):
+    (tmp_path / "lessons" / "step_01_first.py").write_text(ENDLESS)
+
+    def full(line):
+        raise OSError(28, line.decode())
+
+    with pytest.raises(OSError, match="on"):
+        steps.run_script(steps.find_step("1"), write=full)
+    with pytest.raises(steps.FractalsError, match="not finished after 1 s"):
+        steps.run_script(steps.find_step("1"), seconds=1)
 
 
 def test_a_picture_is_not_lost(learn, tmp_path, capfdbinary):

@@ -263,6 +263,10 @@ def test_a_scene_from_outside_opens_no_file(tmp_path, monkeypatch):
         ("slurm:x", "give a number of workers, such as slurm:4"),
         ("http://head:8786", "is no address of a scheduler"),
         ("head", "is no address of a scheduler"),
+        (":8786", "is no address of a scheduler"),
+        ("", "is no address of a scheduler"),
+        ("127.0.0.1:99999", "a port is a number from 1 to 65535"),
+        ("tls://head:0", "a port is a number from 1 to 65535"),
     ],
 )
 def test_wrong_addresses_are_one_line(run, monkeypatch, address, words):
@@ -273,6 +277,15 @@ def test_wrong_addresses_are_one_line(run, monkeypatch, address, words):
         assert words in err
         assert err.count("\n") == 1
     assert os.listdir() == []
+
+
+@pytest.mark.parametrize("address", ["local:2", "slurm:3"])
+def test_a_worker_joins_no_cluster_that_starts_its_own(run, address):
+    assert run("worker", address) == (
+        2,
+        b"",
+        f"fractals: {address} starts workers of its own: give the address of a scheduler\n",
+    )
 
 
 def test_slurm_needs_its_commands(tmp_path, monkeypatch):

@@ -147,5 +147,5 @@ def test_profiles_of_other_spaces_are_refused(files, monkeypatch):
     with pytest.raises(OptionError, match="intent=''"):
         proof.proof(*files, intent="")
     monkeypatch.setattr(proof, "MAX_PROFILE", 10)
-    with pytest.raises(InputError, match="at most"):
+    with pytest.raises(InputError, match="larger than 10 bytes"):
         proof.profile_of(files[1])

@@ -16,6 +16,7 @@ from fractals.io.files import (
     PAGES,
     PATH_SHOWN,
     lifted_limit,
+    open_to_read,
     read_bytes,
     read_toml,
 )
@@ -170,7 +171,7 @@ def read_picture(path: Path) -> Imported | None:
 
     `SceneError`: the file can't be read, or the text of another program is invalid.
     """
-    with _named(path), path.open("rb") as file:
+    with _named(path), open_to_read(path) as file:
         found = in_picture(file, path.suffix.lower())
     return found and _shown(found)
 

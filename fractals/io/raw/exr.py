@@ -37,7 +37,15 @@ from numpy.typing import NDArray
 
 from fractals.errors import FractalsError, InputError, OptionError, shown, to_install
 from fractals.io.escape_data import METHODS, EscapePlanes, with_directions
-from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
+from fractals.io.files import (
+    PATH_SHOWN,
+    SCENE_KEY,
+    check_output,
+    open_to_read,
+    parse_scene,
+    path_of,
+    written,
+)
 from fractals.io.raw import RawFormat
 from fractals.kernels.formula import AnyFormula
 from fractals.scene.geometry import place_of
@@ -280,7 +288,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the attributes and the channels of a file."""
     exr = library()
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             if file.read(4) != MAGIC:
                 raise InputError("not an EXR picture")
             length = os.fstat(file.fileno()).st_size

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from fractals.errors import InputError, shown
 from fractals.io.escape_data import Beyond, EscapePlanes, check_numbers, check_planes
-from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
+from fractals.io.files import (
+    MAX_JSON_BYTES,
+    PATH_SHOWN,
+    check_output,
+    open_to_read,
+    parse_scene,
+    written,
+)
 from fractals.io.raw import RawFormat
 from fractals.scene.model import validate
 
@@ -53,7 +60,7 @@ def load(path: Path) -> EscapePlanes:
     """
     name = shown(path, PATH_SHOWN)
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path) as file:
             if file.read(2) != b"PK":
                 raise InputError("not raw numbers that fractals wrote")
             with zipfile.ZipFile(_Bounded(file)) as archive:

@@ -118,6 +118,7 @@ def write_keys(folder: Path, days: int = DAYS) -> None:
 STARTED = ("local", "slurm")  # clusters that end with the command
 TIMEOUT = 20  # seconds to reach a scheduler
 WAIT = 0.1  # seconds between two looks for a file
+SOON = 2.0  # seconds without an answer, after which a line says that it is waited for
 SILENT = 50  # level of Dask's log
 EARLY = 300  # seconds before the end of a job at which its worker stops
 ADDRESS = re.compile(r"(?:(tcp|tls)://)?([\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})", re.ASCII)
@@ -228,7 +229,7 @@ def open_pool(
     FractalsError: Dask is not installed, or the scheduler does not answer.
     """
     if isinstance(cluster, str):
-        pool = _open_address(cluster, keys, insecure)
+        pool = _open_address(cluster, keys, insecure, on_message)
         link = _dashboard(pool.client)
         if link:
             on_message(f"{cluster}: {link}")
@@ -244,7 +245,9 @@ def open_pool(
     )
 
 
-def _open_address(address: str, keys: str | Path | None, insecure: bool) -> DaskPool:
+def _open_address(
+    address: str, keys: str | Path | None, insecure: bool, on_message: Callable[[str], None]
+) -> DaskPool:
     check_known(address, insecure)
     kind, _, number = address.partition(":")
     if kind in STARTED:
@@ -252,10 +255,14 @@ def _open_address(address: str, keys: str | Path | None, insecure: bool) -> Dask
             raise OptionError(f"{address} makes keys of its own: leave keys= out")
         return (_local if kind == "local" else _slurm)(int(number))
     distributed = import_distributed()
-    where = read_address(address, insecure)
-    more = security_settings(where, keys)
     try:
-        client = distributed.Client(where, timeout=TIMEOUT, set_as_default=False, **more)
+        with said_to_wait(address, on_message):
+            where = read_address(address, insecure)
+            more = security_settings(where, keys)
+            address_towards(where)
+            client = distributed.Client(where, timeout=TIMEOUT, set_as_default=False, **more)
+    except FractalsError:
+        raise
     except Exception as error:  # whatever a transport raises
         raise FractalsError(
             f"no scheduler answers at {shown(address, 80)} ({shown(error, 100)}): start one with "
@@ -298,6 +305,8 @@ def read_address(address: str, insecure: bool) -> str:
                 address = _address_in(address)
                 break
             except SceneError as error:  # not there, or not written to its end
+                if os.path.exists(address) and not os.path.isfile(address):
+                    raise
                 if time.monotonic() > until:
                     raise FractalsError(
                         f"no scheduler wrote its file within {TIMEOUT} s: {error}"
@@ -318,6 +327,10 @@ def _check(address: str, insecure: bool) -> None:
             f"'{shown(address, 80)}' is no address of a scheduler: give tcp://HOST:PORT, "
             "tls://HOST:PORT, FILE.json, local:N or slurm:N"
         )
+    if not found[1] and found[2] in STARTED:
+        raise OptionError(f"{address} starts workers of its own: give the address of a scheduler")
+    if not 1 <= int(found[3]) <= 65535:
+        raise OptionError(f"'{shown(address, 80)}': a port is a number from 1 to 65535")
     if found[1] != "tls" and not insecure and is_public(found[2].strip("[]")):
         raise OptionError(
             f"{found[2]} is a public address, and whoever reaches a scheduler without TLS runs "
@@ -334,7 +347,7 @@ def is_public(host: str) -> bool:
     """
     try:
         found = {str(info[4][0]) for info in socket.getaddrinfo(host, None)}
-    except OSError:
+    except (OSError, UnicodeError):  # the second one: no name of a host
         return False  # connecting will say why
     addresses = [ipaddress.ip_address(each.partition("%")[0]) for each in found]
     return any((getattr(each, "ipv4_mapped", None) or each).is_global for each in addresses)
@@ -359,7 +372,22 @@ def address_towards(address: str) -> str:
                     return str(probe.getsockname()[0])
         except OSError as error:
             reason = error.strerror or str(error)
+        except UnicodeError:
+            reason = "no name of a host"
     raise FractalsError(f"{shown(host, 80)} can't be reached: {reason}")
+
+
+@contextlib.contextmanager
+def said_to_wait(address: str, on_message: Callable[[str], None]) -> Iterator[None]:
+    """Say, where it takes long, that a scheduler is waited for: it may start later than others."""
+    line = f"no scheduler answers at {shown(address, 80)} yet: trying for {TIMEOUT} s"
+    timer = threading.Timer(SOON, on_message, [line])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def import_distributed() -> Any:

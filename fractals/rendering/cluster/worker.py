@@ -48,6 +48,7 @@ from fractals.rendering.cluster.pools import (
     import_distributed,
     is_public,
     read_address,
+    said_to_wait,
     security_settings,
 )
 from fractals.rendering.drawing import (
@@ -462,7 +463,8 @@ def serve(
     # It writes stack traces where a connection ends; `fractals worker` says so in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     settings.device, settings.threads, settings.on_message = device, threads, on_message
-    where = read_address(address, insecure)
+    with said_to_wait(address, on_message):
+        where = read_address(address, insecure)
     own = address_towards(where)
     tls = where.startswith("tls://")
     if not tls and not insecure and is_public(own):
@@ -490,7 +492,8 @@ def serve(
                 death_timeout=TIMEOUT,
             )
             try:
-                await serving
+                with said_to_wait(address, on_message):
+                    await serving
                 cores = threads or core_count()
                 facts = f"{counted(cores, 'thread')}, {device}" + ("" if tls else ", without TLS")
                 on_message(f"{serving.address} is ready at {address}: {facts}")
@@ -501,8 +504,10 @@ def serve(
     try:
         asyncio.run(run())
     except (OSError, TimeoutError, ValueError) as error:
+        late = isinstance(error, TimeoutError)
+        reason = f" within {TIMEOUT} s" if late else f" ({shown(error, 100)})"
         raise FractalsError(
-            f"no scheduler answers at {shown(address, 80)} ({shown(error, 100)})"
+            f"no scheduler answers at {shown(address, 80)}{reason}: start one with 'dask scheduler'"
         ) from None
 
 
