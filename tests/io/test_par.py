@@ -29,8 +29,9 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("burning-ship params=0/0/1", "the type 'burning-ship params=0/0/1' is unsupported"),
         ("lambdafn function=foo", "the type 'lambdafn function=foo' is unsupported"),
         ("bifurcation", "the type 'bifurcation' draws a population over its growth rate"),
-        ("biflambda", "this program draws pictures of the plane alone"),
-        ("icons3d", "'icons3d' draws the points of one orbit"),
+        ("biflambda", "over its growth rate, which this program does not draw"),
+        ("icons3d", "'icons3d' draws the points of one orbit, and of such types henon, icons,"),
+        ("latoocarfian function=sin/sin/sin/sinh", "function: the type 'latoocarfian' of other"),
         ("cellular params=5/3311100320/41", "the first row 5 is not up to 16 digits below 4"),
         ("cellular params=11/3311100320/99", "the type of cells 99 is none of 21,"),
         ("cellular params=11/33111003200/41", "the rule 33111003200 is not up to 10 digits"),
@@ -638,3 +639,44 @@ def test_numbers_of_colors_are_those_of_fractint(keys, number):
         p = complex((column - 7.5) / 3, (5.5 - row) / 3)
         wanted = np.array(shades[number(p)]) * 255 / 63
         assert abs(found[row, column, :3] - wanted).max() < 24, p  # neighbors differ by 80
+
+
+@pytest.mark.parametrize(
+    ("entry", "formula", "height"),
+    [
+        ("icons", {"l": -2.34, "a": 2.0, "b": 0.2, "g": 0.1, "w": 0.0, "symmetry": 3}, 3),
+        (
+            "icons corners=-1.6/1.6/-1.2/1.2 params=1.5/-1/0.1/-0.8/0/5",
+            {"l": 1.5, "a": -1.0, "b": 0.1, "g": -0.8, "w": 0.0, "symmetry": 5},
+            2.4,
+        ),
+        ("henon params=1.3 center-mag=0/0/2", {"a": 1.3, "b": 0.3}, 1),
+        (
+            "latoocarfian function=sin/sin/sin/sin params=-0.9/2.8/0.7",
+            {"a": -0.9, "b": 2.8, "c": 0.7, "d": 0.744728},
+            3,
+        ),
+    ],
+)
+def test_the_points_of_one_orbit_are_an_attractor(entry, formula, height):
+    """The equations of Fractint's icons, Henon's and Latoocarfian map are those of attractors."""
+    scene, lost = read(entry)
+    found = scene.make_any_formula()
+    assert found.family == "scatter"
+    assert dict(found.parameters) == formula
+    assert float(scene.view.frame[1]) == pytest.approx(height)
+    assert not scene.view.mirror
+    assert lost == (
+        "the one orbit, and the colors of its hits: many short orbits and other colors",
+    )
+
+
+def test_an_icon_of_fractint_by_its_own_arithmetic():
+    """A step of `icons` as Fractint 20 takes it (Dan Farmer), beside one of the attractor."""
+    scene, _ = read("icons params=1.56/-1/0.1/-0.82/0.03/4")
+    icon = scene.make_any_formula()
+    z = 0.3 - 0.2j
+    p = 1.56 - abs(z) ** 2 + 0.1 * (z**4).real
+    wanted = (p + 0.03j) * z - 0.82 * z.conjugate() ** 3
+    x, y = icon.step(z.real, z.imag, tuple(icon.parameters.values()))
+    assert complex(x, y) == pytest.approx(wanted, rel=1e-12)

@@ -42,6 +42,12 @@ OTHERS = {
     ".ulb": "classes of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     ".upx": "of the parameters of Ultra Fractal, .upr is read: save them there in such a file",
     ".l": "L-systems are not drawn here",
+    ".fract": "settings of Mandelbulber are not read: fractals.names('solids') shows those here",
+    ".chaos": "worlds of Chaotica are not read: export a .flame there",
+    **dict.fromkeys(
+        (".act", ".aco", ".cpt", ".pal", ".kpl"),
+        "palettes of this kind are not read: save the colors as .gpl, .ggr or .map",
+    ),
     ".ppm": "pictures of this type carry no scene: draw a .png, or keep a .toml",
     **dict.fromkeys(FILMS, "films carry no scene: name the file that it was made of"),
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",

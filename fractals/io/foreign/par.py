@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError, counted, escaped
@@ -27,6 +28,7 @@ from fractals.io.foreign._entries import (
     plain_name,
 )
 from fractals.io.foreign._fractint import (
+    ATTRACTORS,
     FUNCTIONS,
     OTHERS,
     TESTS,
@@ -219,6 +221,8 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
         return _lyapunov(fields, file, lost)
     if kind == "cellular":
         return _cellular(fields, file, lost, listed)
+    if kind in ATTRACTORS:
+        return _attracted(fields, kind, lost)
     own, found = formula_of(fields, file)
     lost += found.lost
     table = placed(found.kin, place_of(fields, own, found.julia, lost))
@@ -248,6 +252,26 @@ def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Impor
     lost.append(f"the size of cells, one for each pixel of the screen: they are {size} here")
     if params[0] in (0, -1):
         lost.append("the random first row: it is always the same one here")
+    return Imported(table, tuple(lost))
+
+
+def _attracted(fields: Entry, kind: str, lost: list[str]) -> Imported:
+    """Return the scene of an entry that draws the points of an orbit, by its type in lower case."""
+    name, keys, usual, corners = ATTRACTORS[kind]
+    given, _ = params_of(fields)
+    values = [*given, *usual.split("/")[len(given) :]]
+    formula: dict[str, Any] = {"name": name}
+    formula |= {key: float(value) for key, value in zip(keys.split(), values, strict=False)}
+    if "symmetry" in formula:
+        formula["symmetry"] = int(formula["symmetry"])
+    functions = functions_of(fields, ("sin",) * 4) if kind == "latoocarfian" else None
+    if functions and set(functions) != {"sin"}:
+        at = fields["function"][1]
+        raise SceneError(f"{at}: the type '{kind}' of other functions than sin is unsupported")
+    first = {"corners": (corners, "corners"), **fields}
+    own = FractintType(lambda params: "")
+    table = placed(FormulaMatch(formula), place_of(first, own, None, lost))
+    lost.append("the one orbit, and the colors of its hits: many short orbits and other colors")
     return Imported(table, tuple(lost))
 
 
@@ -309,14 +333,11 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     name = kind.lower() if kind.lower() in (*TYPES, *OTHERS) else kind.lower().removesuffix("fp")
     if kind.lower().startswith("bif"):
         raise SceneError(
-            f"{where}: the type '{kind[:80]}' draws a population over its growth rate, and this "
-            "program draws pictures of the plane alone"
+            f"{where}: the type '{kind[:80]}' draws a population over its growth rate, which this "
+            "program does not draw"
         )
     if name in OTHERS:
-        raise SceneError(
-            f"{where}: the type '{kind[:80]}' {OTHERS[name]}; this program colors each sample by "
-            "its own orbit"
-        )
+        raise SceneError(f"{where}: the type '{kind[:80]}' {OTHERS[name]}")
     own = TYPES.get(name)
     params, _ = params_of(fields)
     usual = own.params.split("/") if own and own.params else []
