@@ -391,7 +391,8 @@ VALID = {
 def test_every_format_has_a_sample_that_the_tests_write():
     """Files of other programs are not in the repository, so a plain checkout needs samples."""
     views = {form.name for form in VALID}
-    assert views | set(gradients.VALID) == set(catalog.names("format"))
+    palettes = set(gradients.VALID) | gradients.SWATCHES
+    assert views | palettes == set(catalog.names("format"))
     for form, text in VALID.items():
         assert load_scene(form.read(text.encode(), "").table)
 
