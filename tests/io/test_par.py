@@ -458,10 +458,8 @@ def test_what_is_lost():
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("outside=real", "the real part of the last z, which is added to each count"),
-        ("outside=imag", "the imaginary part of the last z, which is added to each count"),
+        ("outside=real", "numbers of colors below 1, which are 1 there, go round (outside=real)"),
         ("outside=mult", "the quotient of both parts of the last z"),
-        ("outside=summ", "the sum of both parts of the last z"),
         ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
         ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
         ("inside=zmag", "|z|² after the last step, which gives the colors inside"),
@@ -680,3 +678,25 @@ def test_an_icon_of_fractint_by_its_own_arithmetic():
     wanted = (p + 0.03j) * z - 0.82 * z.conjugate() ** 3
     x, y = icon.step(z.real, z.imag, tuple(icon.parameters.values()))
     assert complex(x, y) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(("outside", "more"), [("real", 7), ("imag", 7), ("summ", 0)])
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("mandel", 1),
+        ("barnsleym1", 1),
+        ("burning-ship", -1),  # drawn at the conjugate, whose z is conjugate, too
+    ],
+)
+def test_parts_of_the_last_point_that_are_added_to_counts(kind, way, outside, more):
+    """Numbers of colors as of Fractint 20: the count, and parts of z without their decimals."""
+    plain, _ = drawn_grays(kind)
+    found, raw = drawn_grays(f"{kind} outside={outside}")
+    x, y = raw.z.real, way * raw.z.imag
+    added = np.trunc({"real": x, "imag": y, "summ": x + y}[outside]) + more
+    wanted = plain + added
+    sure = (raw.count < LIMIT) & (wanted >= 1)
+    assert np.abs(found - wanted)[sure].max() <= 1
+    assert len(set(wanted[sure])) > 4
+    assert np.abs(added - added.mean()).max() > 1  # so that a part that is not added is seen

@@ -48,6 +48,7 @@ from fractals.io.foreign._view import (
     EXACT,
     ForeignView,
     FormulaMatch,
+    is_turned,
     limit,
     lines_of,
     number,
@@ -225,12 +226,14 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
         return _attracted(fields, kind, lost)
     own, found = formula_of(fields, file)
     lost += found.lost
-    table = placed(found.kin, place_of(fields, own, found.julia, lost))
+    place = place_of(fields, own, found.julia, lost)
+    table = placed(found.kin, place)
     steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
     table["iteration"] = {"max_iterations": steps}
     if found.radius is not None:
         table["iteration"]["escape_radius"] = found.radius
-    table["color"] = color_of(fields, steps, found.ahead, file.beside, lost)
+    turned = is_turned(found.kin, place.up)
+    table["color"] = color_of(fields, steps, found.ahead, file.beside, lost, turned)
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
