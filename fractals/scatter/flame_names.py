@@ -200,9 +200,14 @@ def _weight(text: str) -> float:
     return value_of(text, "a weight") if _is_number(text) else 0.0
 
 
+def _with_point(text: str) -> str:
+    """Return a number with a decimal point, where Apophysis wrote a comma as Windows does."""
+    return text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+
+
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
+        return math.isfinite(float(_with_point(text)))
     except ValueError:
         return False
 
@@ -211,7 +216,7 @@ def value_of(text: Any, key: str) -> float:
     """Return the number of a text, or raise a `SceneError` that names the key."""
     text = text[0] if isinstance(text, list) else text
     try:
-        value = float(text)
+        value = float(_with_point(text))
     except ValueError:
         raise SceneError(f"{key}: '{shown(text, 40)}' is not a number") from None
     if not math.isfinite(value) or abs(value) > 1e9:

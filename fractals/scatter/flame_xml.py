@@ -28,7 +28,11 @@ def flames_of(data: bytes) -> list[ElementTree.Element]:
 
     `SceneError`: it is neither XML nor what these programs read, or it has no flame.
     """
-    if FORBIDDEN.search(data) or b"\0" in data:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):  # UTF-16, as editors of Windows write it
+        data = text_of(data, "replace").encode(errors="replace")
+    if b"\0" in data:
+        raise SceneError("a zero byte, so this is no text")
+    if FORBIDDEN.search(data):
         raise SceneError("a document type or an entity: no flame has one, and it is not read")
     root = _root(data)
     found = [each for each in root.iter() if each.tag in ("flame", LAYERED)]

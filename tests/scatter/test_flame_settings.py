@@ -57,6 +57,26 @@ def test_of_attributes_of_one_name_the_last_counts():
     assert read(flame('scale="40"')).table["view"]["width"] == "1.5"
 
 
+def test_a_file_in_the_encodings_of_windows():
+    text = flame('name="Blüte"')
+    for data in (text.encode("utf-16"), f'<?xml encoding="utf-16"?>{text}'.encode("utf-16")):
+        assert flames.read_flame(data, "").table == read(text).table
+    older = flames.read_flame(text.encode("cp1252"), "").table
+    assert {**older, "title": "Blüte"} == read(text).table
+    with pytest.raises(SceneError, match="a zero byte"):
+        flames.read_flame(b"<flame\0", "")
+
+
+def test_decimal_commas():
+    """Apophysis wrote numbers as the country of its Windows does."""
+    given = flame('center="0,5 -1"', of_map='swirl="0,25"').replace('scale="20"', 'scale="12,5"')
+    found = read(given).table
+    assert (found["view"]["center"], found["view"]["width"]) == (["0.5", "-1.0"], "4.8")
+    assert transform(given)["variations"] == {"linear": 1.0, "swirl": 0.25}
+    with pytest.raises(SceneError, match="'1,2,3' is not a number"):
+        read(flame('center="1,2,3 0"'))
+
+
 def test_a_broken_file_is_no_xml():
     with pytest.raises(SceneError, match=r"no XML: .*line 1"):
         read(flame('name="a & b"').replace("</flame>", "<palette>"))
