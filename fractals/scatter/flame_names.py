@@ -32,6 +32,10 @@ MODIFIERS = re.compile(
 # their parameters.
 ALIASES = {"linear3d": "linear", "pre_blur": "pre_gaussian_blur"}
 BEGINNINGS = {"oscope_": "oscilloscope_", "persp_": "perspective_"}
+# Names of Apophysis' plugins, of variations and of parameters without their variation.
+RENAMED = {"bwraps2": "bwraps"}
+BARE = {f"{part}_{k}": f"mobius_{part}_{k}" for part in ("re", "im") for k in "abcd"}
+STRIP = "mobius_radius"  # a parameter of the plugin mobius_strip, whose variation is "mobius", too
 # Maps of space that are these variations where the third coordinate is 0.
 FLAT = {
     "blob3d": "blob",
@@ -69,6 +73,8 @@ class Read:
     def __init__(self, element: ElementTree.Element, lost: list[str]) -> None:
         self.element = element
         self.missing: dict[str, float] = {}  # weights of variations that are not drawn here
+        self._names = {key.lower() for key in element.attrib}
+        self._strip = STRIP in self._names
         self._lost = lost
 
     @property
@@ -159,6 +165,10 @@ class Read:
         name = key.lower().removeprefix("jwf_")
         again = AGAIN.search(name)
         name = AGAIN.sub("", name)
+        if self._strip and name.startswith("mobius"):
+            name = name.replace("mobius", "mobius_strip", 1)
+        elif "mobius" in self._names:
+            name = BARE.get(name, name)
         for theirs, ours in BEGINNINGS.items():
             if name.startswith(theirs):
                 name = ours + name.removeprefix(theirs)
@@ -166,6 +176,8 @@ class Read:
         name = name.removesuffix(end)
         stage = next((each for each in ("pre_", "post_") if name.startswith(each)), "")
         plain, _, parameter = name.removeprefix(stage).partition("_")
+        if plain in RENAMED:
+            name = stage + RENAMED[plain] + (f"_{parameter}" if parameter else "")
         if plain in FLAT:
             if not parameter:
                 self._note(SPACE.format(key))

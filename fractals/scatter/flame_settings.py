@@ -49,7 +49,7 @@ TRANSFORM = {
 }
 IN_SPACE = re.compile(r"(yz|zx)(Coefs|Post)")  # affine maps of a transform
 STILL = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-MOVING = re.compile(r"(\w+)Curve_enabled")  # JWildfire's values that change with time
+MOVING = re.compile(r"(\w+?)(Curve)?_enabled")  # JWildfire's values that change with time
 
 
 def lost_of(flame: ElementTree.Element) -> list[str]:
@@ -113,5 +113,8 @@ def _moving(flame: ElementTree.Element) -> list[str]:
         for key, value in each.attrib.items()
         if value == "true" and (match := MOVING.fullmatch(key))
     ]
-    found = [name for name in dict.fromkeys(names) if not name.startswith("mixer")]
+    # The others are curves of the gradient's editor, of channels, and of solids.
+    found = [
+        name for name in dict.fromkeys(names) if not name.startswith(("grad_edit", "mixer", "sld_"))
+    ]
     return [f"values that change with time: {shown(', '.join(found), 120)}"] if found else []
