@@ -106,8 +106,6 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     for key in TONES:
         if key in flame.attrib:
             tones[key] = _within(key, _number(flame, key, 0.0), lost)
-    if flame.get("enable_de") == "0":  # of Apophysis, whose other values are then not used
-        tones["estimator_radius"] = 0.0
     if "filter" in flame.attrib:
         tones["filter_radius"] = _within("filter_radius", _number(flame, "filter", 0.5), lost)
     shape = flame.get("filter_shape", "gaussian").lower().replace("bspline", "b_spline")
