@@ -314,9 +314,9 @@ def test_fractint_types(keys, label):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("center-mag=0/0/1/0.5/0/10", "the skewed view (line 1: center-mag: 10 degrees)"),
+        ("center-mag=0/0/1/0.5/0/89.99999", "the skewed view (line 1: center-mag: 90 degrees)"),
         ("center-mag=0/0/1/1e9", "the stretch of the view (line 1: center-mag: a factor of 1e+09)"),
-        ("corners=-1/1/-2/2/0/-2", "the skewed view (line 1: corners)"),
+        ("corners=-1/1/-2/2/0/1e-7", "the skewed view (line 1: corners)"),
         ("colors=@blues.map", "the palette in the file 'blues.map'"),
         ("logmap=10", "the curve of colors (logmap=10)"),
         ("inside=foo", "the coloring inside (inside=foo)"),

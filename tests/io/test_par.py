@@ -441,12 +441,37 @@ def test_what_a_first_view_gives_is_drawn(data):
     assert "it has no ':'" in found["noloop"]
 
 
-def test_a_skew_is_lost():
-    assert (
-        "the skewed view (line 2: center-mag: 10 degrees)"
-        in read("mandel center-mag=0/0/1/1/0/10")[1]
-    )
-    assert "the skewed view (line 2: corners)" in read("mandel corners=-1/1/-1/1/0/-1")[1]
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "center-mag=0.1/0.2/1/1/0/10",
+        "center-mag=0.1/0.2/3/0.7/25/-30",
+        "center-mag=0.1/0.2/-2/1.5/-100/45",
+        "center-mag=0.1/0.2/2/-0.8/20/15",
+        "corners=-1/1/-1/1/0/-1",
+        "corners=-1.2/1/-1/0.9/0.3/-0.7",
+        "corners=1.2/-1/-1/0.9/-0.3/-0.7",
+    ],
+)
+@pytest.mark.parametrize("kind", ["mandel", "barnsleym1", "burning-ship"])
+def test_the_sides_of_a_view_make_any_angle(kind, keys):
+    """The corners of the picture are Fractint's, in a view of 4:3."""
+    scene, lost = read(f"{kind} {keys}")
+    assert not lost
+    name, _, text = keys.partition("=")
+    screen = par.screen_of({name: (text, name)})
+    turned = kind == "burning-ship"  # drawn at the conjugate
+    a, b, c, d = map(float, geometry.matrix(scene.view))
+    h = float(scene.view.frame[1])
+    center = complex(*map(float, scene.view.center))
+    for corner, (x, y) in (
+        (screen.top_left, (-2 / 3, 0.5)),
+        (screen.bottom_right, (2 / 3, -0.5)),
+        (screen.bottom_left, (-2 / 3, -0.5)),
+    ):
+        found = center + h * complex(a * x + b * y, c * x + d * y)
+        wanted = screen.center + corner
+        assert found == pytest.approx(wanted.conjugate() if turned else wanted, abs=1e-9)
 
 
 def test_what_is_lost():

@@ -5,6 +5,7 @@ of parameters in the same file, ``frm:name { ... }``, or in a `.frm` file that t
 as a `program`.
 """
 
+import cmath
 import itertools
 import math
 import re
@@ -502,9 +503,14 @@ def place_of(
     magnification = magnification_of(values[2], where)
     if magnification < 0:
         angle += 180
+    height = EXACT.divide(Decimal(2), magnification.copy_abs())
+    if 0.01 < abs(skew) < 90:
+        turn = cmath.exp(-1j * math.radians(angle))
+        sides = turn / (factor or 1.0), turn * complex(math.tan(math.radians(skew)), 1)
+        if found := _skewed((values[0], values[1]), height, *sides, julia):
+            return found
     if abs(skew) > 0.01:
         lost.append(f"the skewed view ({where}: {skew:g} degrees)")
-    height = EXACT.divide(Decimal(2), magnification.copy_abs())
     return _stretched((values[0], values[1]), height, -angle, factor or 1.0, where, julia, lost)
 
 
@@ -541,6 +547,40 @@ def _stretched(
     )
 
 
+def _skewed(
+    center: tuple[str, str],
+    height: Decimal,
+    right: complex,
+    upward: complex,
+    julia: tuple[str, str] | None,
+) -> ForeignView | None:
+    """Return a view whose sides make any angle; None where a scene has no stretch that large.
+
+    `right`, `upward`: to where a picture's height leads in the plane, over `height`. A point z of
+    the picture, in heights, comes to az + b conj(z). So the view is turned by the angle of the
+    larger one, and it is mirrored where that is b; along one direction, lengths are |a| + |b|
+    times as long, and | |a| - |b| | times across it.
+    """
+    a, b = (right - 1j * upward) / 2, (right + 1j * upward) / 2
+    up = abs(a) > abs(b)
+    large, small = (a, b) if up else (b, a)
+    turn = cmath.phase(large)
+    bend = small * cmath.exp(-1j * turn)
+    along = cmath.phase(bend if up else bend.conjugate()) / 2
+    most, least = abs(a) + abs(b), abs(large) - abs(small)
+    if not most <= least * MAX_STRETCH**2:
+        return None
+    return ForeignView(
+        center,
+        EXACT.multiply(height, Decimal(math.sqrt(most * least))),
+        up=up,
+        angle=math.degrees(turn),
+        stretch=math.sqrt(most / least),
+        stretch_angle=math.degrees(along) + 90,
+        julia=julia,
+    )
+
+
 def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> ForeignView:
     """Return the view of ``corners=left/right/bottom/top``, and of a third corner, if any."""
     texts, where = values_of(fields, "corners", 6)
@@ -568,9 +608,12 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
         tuple(float(exact.divide(part, side)) for part in parts)
         for parts, side in ((along, width), (upward, height))
     )
-    if abs(a * p + b * q) > 1e-3:
-        lost.append(f"the skewed view ({where})")
     factor = float(exact.divide(height, width)) / ASPECT
+    if abs(a * p + b * q) > 1e-3:
+        sides = complex(a, b) / factor, complex(p, q)
+        if found := _skewed((center[0], center[1]), height, *sides, julia):
+            return found
+        lost.append(f"the skewed view ({where})")
     angle = math.degrees(math.atan2(b, a))
     if a * q - b * p < 0:  # mirrored, in a view whose imaginary axis points down
         factor, angle = -factor, angle - 180
