@@ -22,15 +22,14 @@ from fractals.color.palette import parse_color, srgb_from_linear
 from fractals.errors import SceneError, counted, listed, shown
 from fractals.io.foreign import Format, Imported, first_of
 from fractals.scatter.flame_names import Read, value_of
+from fractals.scatter.flame_settings import is_on, lost_of
+from fractals.scatter.flame_xml import flames_of
 from fractals.scatter.formulas import MAX_TRANSFORMS
 from fractals.scatter.game import IDENTITY
 from fractals.scatter.plan import points_of
 from fractals.scene.scatter import FILTERS, Display
 
 COLORS = 256  # of a palette
-MAX_FLAMES = 10_000
-ROOTS = ("flame", "flames", "test")
-FORBIDDEN = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)  # entities can grow without bound
 # Attributes of a flame, and the keys of the table [display] that say the same.
 TONES = (
     "brightness",
@@ -42,8 +41,6 @@ TONES = (
     "estimator_minimum",
     "estimator_curve",
 )
-# Attributes of a flame that belong to cameras in space.
-CAMERA = ("cam_pitch", "cam_yaw", "cam_persp", "cam_zpos", "cam_dof", "cam_roll")
 PERCEIVED = math.log2(10)  # the power of an opacity that its points add
 DIGITS = 10  # of a number that is written
 # The points that flam3 computes from one random beginning. It does not draw the first 15.
@@ -53,7 +50,7 @@ WITHOUT = "without "  # before the variations of a file that are not drawn
 
 def read_flame(data: bytes, entry: str) -> Imported:
     """Return the scene of a flame: the first one, or that of a name or a number."""
-    flames = _flames(data)
+    flames = flames_of(data)
     names = [name for name, _ in entries_of_flame(data)]
     found = flames[0]
     if entry:
@@ -79,29 +76,12 @@ def _refusal(note: str) -> str:
 def entries_of_flame(data: bytes) -> list[tuple[str, str]]:
     """Return the names of the flames, each with words about it."""
     found: dict[str, str] = {}
-    for number, flame in enumerate(_flames(data), 1):
+    for number, flame in enumerate(flames_of(data), 1):
         name = flame.get("name", "").strip() or f"flame-{number}"
         if name in found:
             name = f"{name}-{number}"
         found[name] = counted(len(flame.findall("xform")), "transform")
     return list(found.items())
-
-
-def _flames(data: bytes) -> list[ElementTree.Element]:
-    if FORBIDDEN.search(data) or b"\0" in data:
-        raise SceneError("a document type or an entity: no flame has one, and it is not read")
-    try:
-        root = ElementTree.fromstring(data)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise SceneError(f"no XML: {shown(error, 80)}") from None
-    if root.tag.lower() not in ROOTS:
-        raise SceneError(f"<{shown(root.tag, 40)}> holds no flames")
-    flames = [root] if root.tag == "flame" else root.findall("flame")
-    if not flames:
-        raise SceneError("no flame is in it")
-    if len(flames) > MAX_FLAMES:
-        raise SceneError(f"{len(flames)} flames; {MAX_FLAMES} at most")
-    return flames
 
 
 def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
@@ -134,7 +114,7 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
         lost.append(f"the filter '{shown(shape, 40)}'")
     if "background" in flame.attrib:
         tones["background"] = palette.hexadecimal(_numbers(flame, "background", (0, 0, 0), 3))
-    lost += [f"{key}: the camera of 3D" for key in CAMERA if _number(flame, key, 0.0)]
+    lost += lost_of(flame)
     formula, without = _formula(flame, lost)
     table: dict[str, Any] = {
         "formula": formula,
@@ -167,7 +147,8 @@ def _within(key: str, value: float, lost: list[str]) -> float:
 
 def _formula(flame: ElementTree.Element, lost: list[str]) -> tuple[dict[str, Any], str]:
     """Return the formula's table, and which variations it lacks."""
-    read = [Read(each, lost) for each in flame if each.tag in ("xform", "finalxform")]
+    finals = [each for each in flame.findall("finalxform") if is_on(each)][:1]
+    read = [Read(each, lost) for each in [*flame.findall("xform"), *finals]]
     own = (_transform(each) for each in read if each.element.tag == "xform")
     more = (turn for each in flame if each.tag == "symmetry" for turn in _symmetry(each))
     # A few letters of a file ask for a hundred transforms, so no more are made than are taken.
@@ -176,6 +157,9 @@ def _formula(flame: ElementTree.Element, lost: list[str]) -> tuple[dict[str, Any
         raise SceneError(f"more than {MAX_TRANSFORMS} transforms")
     if not found:
         raise SceneError("the flame has no transform (<xform>)")
+    solo = int(_number(flame, "soloxform", -1.0))  # of Apophysis, which hides the others' points
+    for k, each in enumerate(found if 0 <= solo < len(found) else ()):
+        each["opacity"] = float(k == solo)
     formula: dict[str, Any] = {"name": "flame", "transforms": found}
     if final := next((each for each in read if each.element.tag == "finalxform"), None):
         last = _transform(final)
@@ -211,6 +195,8 @@ def _transform(read: Read) -> dict[str, Any]:
     element = read.element
     color = value_of(element.get("color", "0").split()[:1] or ["0"], "color")
     speed = (1 - _number(element, "symmetry", 0.0)) / 2
+    if element.tag == "xform" and element.get("color_type") == "NONE":  # of JWildfire
+        speed = 0.0
     opacity = 0.0 if element.get("plotmode") == "off" else _number(element, "opacity", 1.0)
     table: dict[str, Any] = {
         "weight": max(0.0, _number(element, "weight", 0.0)) if element.tag == "xform" else 1.0,
@@ -253,7 +239,7 @@ def _symmetry(element: ElementTree.Element) -> Iterator[dict[str, Any]]:
 def _palette(flame: ElementTree.Element, lost: list[str]) -> Any:
     colors: dict[int, Any] = {}
     for each in flame.findall("color"):
-        own = _numbers(each, "rgb", (0.0, 0.0, 0.0), 3)
+        own = _numbers(each, "rgba" if "rgba" in each.attrib else "rgb", (0.0, 0.0, 0.0), 3)
         colors[int(_number(each, "index", 0.0))] = [v / 255 for v in own]
     for tag, text in (("palette", None), ("colors", "data")):
         if (element := flame.find(tag)) is not None:

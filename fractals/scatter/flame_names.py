@@ -19,15 +19,23 @@ from fractals.scatter.formulas import split
 # Attributes of a transform that are no variations.
 PLAIN = set(
     "weight color coefs post chaos symmetry color_speed opacity name animate plotmode var var1 "  # noqa: SIM905
-    "var_color motion_function motion_frequency motion_offset animate_origin normal pre".split()
+    "var_color motion_function motion_frequency motion_offset animate_origin normal pre enabled "
+    "targetcolor mirror_pre_post_translations".split()
 )
-# Those of JWildfire's colors and materials, and of its fields of weights.
-MODIFIERS = re.compile(r"(mod|blur|light|mat|draw|alpha)_\w+|color_type|material\w*")
-FIELD = "wfield_"
+# Those of JWildfire's colors and materials, of its fields of weights, of affine maps of space, and
+# of curves by which values change with time.
+MODIFIERS = re.compile(
+    r"(mod|blur|light|mat|draw|alpha|wfield)_\w+|color_type|material\w*|(yz|zx)(coefs|post)"
+    r"|\w+curve_(enabled|view_\w+|interpolation|selected_idx|locked|point_count|[xy]\d+|parent_\w+)"
+)
 # Names of other programs for what is drawn here: of whole variations, and of the beginnings of
 # their parameters.
 ALIASES = {"linear3d": "linear", "pre_blur": "pre_gaussian_blur"}
 BEGINNINGS = {"oscope_": "oscilloscope_", "persp_": "perspective_"}
+# Names of Apophysis' plugins, of variations and of parameters without their variation.
+RENAMED = {"bwraps2": "bwraps"}
+BARE = {f"{part}_{k}": f"mobius_{part}_{k}" for part in ("re", "im") for k in "abcd"}
+STRIP = "mobius_radius"  # a parameter of the plugin mobius_strip, whose variation is "mobius", too
 # Maps of space that are these variations where the third coordinate is 0.
 FLAT = {
     "blob3d": "blob",
@@ -46,6 +54,8 @@ NOTHING = ("flatten", "pre_flatten", "post_flatten", "pre_ztranslate", "zscale",
 OTHERS = re.compile(r"blur_(circle|linear|pixelize|zoom)|\w+_(3d|apo|db|sp|tile|wf)")
 COLORED = re.compile(r"\w+(_mul_c|colorshift)")  # parameters
 PRIORITY = "_fx_priority"
+# The second and further variations of one name, as `fractals.scatter.flame_xml` writes swirl#1#.
+AGAIN = re.compile(r"\.(\d+)\.")
 SPACE = "{}: a map of space, of which the part in the plane is drawn"
 # flam3's numbers of the first variations, of the old attributes `var` and `var1`.
 NUMBERED = tuple(
@@ -63,6 +73,8 @@ class Read:
     def __init__(self, element: ElementTree.Element, lost: list[str]) -> None:
         self.element = element
         self.missing: dict[str, float] = {}  # weights of variations that are not drawn here
+        self._names = {key.lower() for key in element.attrib}
+        self._strip = STRIP in self._names
         self._lost = lost
 
     @property
@@ -77,18 +89,23 @@ class Read:
         """Return the table of a transform's variations."""
         given = self._given()
         found: dict[str, float] = {}
-        weights = {key: split(key) for key in given if split(key)}
+        weights = {key: split(_plain(key)) for key in given if split(_plain(key))}
         for key, named in weights.items():
             assert named
             stage, variation = named
             if not (strength := _weight(given[key])):
                 continue
-            if variation.space:
-                self._note(SPACE.format(key))
             own = _stage(stage, given.get(key + PRIORITY)) + variation.name
             if own in found:
-                self._note(f"{key}: it is there twice")
+                if key == _plain(key):
+                    self._note(f"{key}: it is there twice")
+                elif variation.parameters:
+                    self.missing[f"{_plain(key)} for a second time"] = strength
+                else:  # the sum of two is one with both weights
+                    found[own] += strength
                 continue
+            if variation.space:
+                self._note(SPACE.format(_plain(key)))
             found[own] = strength
             for name in variation.parameters:
                 for theirs in (f"{key}_{name}", f"{variation.name}_{name}"):
@@ -96,22 +113,20 @@ class Read:
                         found.setdefault(f"{own}_{name}", value_of(given[theirs], theirs))
         for key in given:
             if key not in weights and self._lacks(key, given):
-                self.missing[key] = _weight(given[key])
+                name = _plain(key)
+                self.missing[name] = abs(self.missing.get(name, 0.0)) + abs(_weight(given[key]))
         return found
 
     def _lacks(self, key: str, given: dict[str, str]) -> bool:
         """Tell whether a key is a variation that is not drawn here."""
-        if OTHERS.fullmatch(key):
-            return bool(_weight(given[key]))
-        if key in NOTHING or key.endswith(("_z", PRIORITY)) or MODIFIERS.fullmatch(key):
-            return False
-        if key.startswith(FIELD):
-            if key == f"{FIELD}type" and _weight(given[key]):
-                self._note("a field of weights, by which variations and colors change")
-            return False
         if not _weight(given[key]):
             return False
-        if any(other != key and key.startswith(f"{other}_") for other in given):
+        kept, key = key, _plain(key)
+        if OTHERS.fullmatch(key):
+            return True
+        if key in NOTHING or key.endswith(("_z", PRIORITY)) or MODIFIERS.fullmatch(key):
+            return False
+        if any(other != kept and kept.startswith(f"{other}_") for other in given):
             if COLORED.fullmatch(key):
                 self._note(f"{key}: a variation that changes colors")
             return False  # a parameter
@@ -146,7 +161,14 @@ class Read:
         return given
 
     def _own_name(self, key: str) -> str:
+        """Return the name that a key has here, behind a number and # where it is there again."""
         name = key.lower().removeprefix("jwf_")
+        again = AGAIN.search(name)
+        name = AGAIN.sub("", name)
+        if self._strip and name.startswith("mobius"):
+            name = name.replace("mobius", "mobius_strip", 1)
+        elif "mobius" in self._names:
+            name = BARE.get(name, name)
         for theirs, ours in BEGINNINGS.items():
             if name.startswith(theirs):
                 name = ours + name.removeprefix(theirs)
@@ -154,15 +176,21 @@ class Read:
         name = name.removesuffix(end)
         stage = next((each for each in ("pre_", "post_") if name.startswith(each)), "")
         plain, _, parameter = name.removeprefix(stage).partition("_")
+        if plain in RENAMED:
+            name = stage + RENAMED[plain] + (f"_{parameter}" if parameter else "")
         if plain in FLAT:
             if not parameter:
                 self._note(SPACE.format(key))
             name = stage + FLAT[plain] + (f"_{parameter}" if parameter else "")
-        return ALIASES.get(name, name) + end
+        return (f"{again[1]}#" if again else "") + ALIASES.get(name, name) + end
 
     def _note(self, line: str) -> None:
         if line not in self._lost:
             self._lost.append(line)
+
+
+def _plain(key: str) -> str:
+    return key.rpartition("#")[2]
 
 
 def _stage(stage: str, priority: str | None) -> str:
@@ -184,9 +212,14 @@ def _weight(text: str) -> float:
     return value_of(text, "a weight") if _is_number(text) else 0.0
 
 
+def _with_point(text: str) -> str:
+    """Return a number with a decimal point, where Apophysis wrote a comma as Windows does."""
+    return text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+
+
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
+        return math.isfinite(float(_with_point(text)))
     except ValueError:
         return False
 
@@ -195,7 +228,7 @@ def value_of(text: Any, key: str) -> float:
     """Return the number of a text, or raise a `SceneError` that names the key."""
     text = text[0] if isinstance(text, list) else text
     try:
-        value = float(text)
+        value = float(_with_point(text))
     except ValueError:
         raise SceneError(f"{key}: '{shown(text, 40)}' is not a number") from None
     if not math.isfinite(value) or abs(value) > 1e9:

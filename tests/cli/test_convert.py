@@ -14,7 +14,7 @@ from fractals.io.foreign import Format, Imported, formats, fraktaler3
 from fractals.io.load import load_scene
 
 KFR = "Re: -0.5\r\nIm: 0.25\r\nZoom: 4\r\nIterations: 90\r\nSlopes: 1\r\n"
-PAR = """first { type=icons }
+PAR = """first { type=chip }
 second { type=mandel center-mag=-0.5/0/0.8 maxiter=60 colors=000zzz<30>00z }
 """
 
@@ -46,7 +46,7 @@ def test_an_entry_is_drawn(run):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("render", "many.par"), 3, "many.par: first: line 1: type: the type 'icons'"),
+        (("render", "many.par"), 3, "many.par: first: line 1: type: the type 'chip'"),
         (("render", "many.par#third"), 3, "no entry 'third'; the file has first, second"),
         (("render", "place.kfr#x"), 3, "'#x': a file of this kind holds one thing"),
         (("render", "a.xyz"), 3, f"ends in {formats.suffixes()}"),
@@ -193,8 +193,8 @@ def test_show_lists_entries(run):
     code, out, err = run("show", "many.par")
     assert (code, err) == (0, "")
     assert out.decode().splitlines() == [
-        "many.par#first  unsupported: line 1: type: the type 'icons' draws the points of one orbit"
-        ", which come to lie anywhere; this program colors each sample by its own orbit",
+        "many.par#first  unsupported: line 1: type: the type 'chip' draws the points of one orbit"
+        ", and of such types henon, icons, latoocarfian are read",
         "many.par#second  type mandel",
     ]
     assert json.loads(run("show", "many.par", "--json")[1])["second"] == "type mandel"

@@ -322,6 +322,31 @@ def test_field_lines_and_the_grid_are_the_oracles(power, julia, device):
     compare({"name": "exterior_grid", "lines": 3, "weight": 0.4}, net, power, julia, device)
 
 
+PARTS = {"real": 1.5, "imag": -0.5, "quotient": 0.25}
+
+
+@pytest.mark.parametrize("whole", [0, 1])
+def test_parts_of_the_last_point_that_are_added_to_the_count(whole):
+    def expected(points, c):
+        x, y = points[-1].real, points[-1].imag
+        added = 1.5 * x - 0.5 * y + 0.25 * x / y
+        if abs(y) < 1e-3 or (whole and abs(added - round(added)) < 1e-3):
+            return None
+        return len(points) - 1 + (math.trunc(added) if whole else added)
+
+    compare({"name": "count_plus", **PARTS, "whole": whole}, expected)
+
+
+def test_what_is_added_to_a_count_has_a_bound():
+    """A point that overflowed, and one on the real axis, give a number."""
+    value = catalog.load("coloring", "count_plus")().make_value(PythonBackend("float64").target)
+    plus = (0.0, 0.0, 1.0, 1.0, 1.0, 1.0)
+    assert value(7, 1e300, 1.0, 0.0, 0.0, plus) == 7 + 1e6
+    assert value(7, -math.inf, 1.0, 0.0, 0.0, plus) == 7 - 1e6
+    assert value(7, math.nan, 1.0, 0.0, 0.0, plus) == 7 + 1e6
+    assert value(7, 2.5, 0.0, 0.0, 0.0, plus) == 9
+
+
 def test_biomorph():
     def expected(points, c):
         z = points[-1]

@@ -314,9 +314,9 @@ def test_fractint_types(keys, label):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("center-mag=0/0/1/0.5/0/10", "the skewed view (line 1: center-mag: 10 degrees)"),
+        ("center-mag=0/0/1/0.5/0/89.99999", "the skewed view (line 1: center-mag: 90 degrees)"),
         ("center-mag=0/0/1/1e9", "the stretch of the view (line 1: center-mag: a factor of 1e+09)"),
-        ("corners=-1/1/-2/2/0/-2", "the skewed view (line 1: corners)"),
+        ("corners=-1/1/-2/2/0/1e-7", "the skewed view (line 1: corners)"),
         ("colors=@blues.map", "the palette in the file 'blues.map'"),
         ("logmap=10", "the curve of colors (logmap=10)"),
         ("inside=foo", "the coloring inside (inside=foo)"),
@@ -391,7 +391,8 @@ VALID = {
 def test_every_format_has_a_sample_that_the_tests_write():
     """Files of other programs are not in the repository, so a plain checkout needs samples."""
     views = {form.name for form in VALID}
-    assert views | set(gradients.VALID) == set(catalog.names("format"))
+    palettes = set(gradients.VALID) | gradients.SWATCHES
+    assert views | palettes == set(catalog.names("format"))
     for form, text in VALID.items():
         assert load_scene(form.read(text.encode(), "").table)
 

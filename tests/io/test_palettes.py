@@ -125,7 +125,7 @@ def test_palettes_that_a_picture_found_by_itself_are_taken(folder):
 
 def test_unknown_names_say_where_palettes_are():
     with pytest.raises(InputError, match=r"fractals\.names\('formats'\) shows which files"):
-        fractals.load_scene(palette="a.pal")
+        fractals.load_scene(palette="a.aco")
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,9 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("burning-ship params=0/0/1", "the type 'burning-ship params=0/0/1' is unsupported"),
         ("lambdafn function=foo", "the type 'lambdafn function=foo' is unsupported"),
         ("bifurcation", "the type 'bifurcation' draws a population over its growth rate"),
-        ("biflambda", "this program draws pictures of the plane alone"),
-        ("icons3d", "'icons3d' draws the points of one orbit"),
+        ("biflambda", "over its growth rate, which this program does not draw"),
+        ("icons3d", "'icons3d' draws the points of one orbit, and of such types henon, icons,"),
+        ("latoocarfian function=sin/sin/sin/sinh", "function: the type 'latoocarfian' of other"),
         ("cellular params=5/3311100320/41", "the first row 5 is not up to 16 digits below 4"),
         ("cellular params=11/3311100320/99", "the type of cells 99 is none of 21,"),
         ("cellular params=11/33111003200/41", "the rule 33111003200 is not up to 10 digits"),
@@ -440,12 +441,37 @@ def test_what_a_first_view_gives_is_drawn(data):
     assert "it has no ':'" in found["noloop"]
 
 
-def test_a_skew_is_lost():
-    assert (
-        "the skewed view (line 2: center-mag: 10 degrees)"
-        in read("mandel center-mag=0/0/1/1/0/10")[1]
-    )
-    assert "the skewed view (line 2: corners)" in read("mandel corners=-1/1/-1/1/0/-1")[1]
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "center-mag=0.1/0.2/1/1/0/10",
+        "center-mag=0.1/0.2/3/0.7/25/-30",
+        "center-mag=0.1/0.2/-2/1.5/-100/45",
+        "center-mag=0.1/0.2/2/-0.8/20/15",
+        "corners=-1/1/-1/1/0/-1",
+        "corners=-1.2/1/-1/0.9/0.3/-0.7",
+        "corners=1.2/-1/-1/0.9/-0.3/-0.7",
+    ],
+)
+@pytest.mark.parametrize("kind", ["mandel", "barnsleym1", "burning-ship"])
+def test_the_sides_of_a_view_make_any_angle(kind, keys):
+    """The corners of the picture are Fractint's, in a view of 4:3."""
+    scene, lost = read(f"{kind} {keys}")
+    assert not lost
+    name, _, text = keys.partition("=")
+    screen = par.screen_of({name: (text, name)})
+    turned = kind == "burning-ship"  # drawn at the conjugate
+    a, b, c, d = map(float, geometry.matrix(scene.view))
+    h = float(scene.view.frame[1])
+    center = complex(*map(float, scene.view.center))
+    for corner, (x, y) in (
+        (screen.top_left, (-2 / 3, 0.5)),
+        (screen.bottom_right, (2 / 3, -0.5)),
+        (screen.bottom_left, (-2 / 3, -0.5)),
+    ):
+        found = center + h * complex(a * x + b * y, c * x + d * y)
+        wanted = screen.center + corner
+        assert found == pytest.approx(wanted.conjugate() if turned else wanted, abs=1e-9)
 
 
 def test_what_is_lost():
@@ -457,10 +483,8 @@ def test_what_is_lost():
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("outside=real", "the real part of the last z, which is added to each count"),
-        ("outside=imag", "the imaginary part of the last z, which is added to each count"),
+        ("outside=real", "numbers of colors below 1, which are 1 there, go round (outside=real)"),
         ("outside=mult", "the quotient of both parts of the last z"),
-        ("outside=summ", "the sum of both parts of the last z"),
         ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
         ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
         ("inside=zmag", "|z|² after the last step, which gives the colors inside"),
@@ -638,3 +662,66 @@ def test_numbers_of_colors_are_those_of_fractint(keys, number):
         p = complex((column - 7.5) / 3, (5.5 - row) / 3)
         wanted = np.array(shades[number(p)]) * 255 / 63
         assert abs(found[row, column, :3] - wanted).max() < 24, p  # neighbors differ by 80
+
+
+@pytest.mark.parametrize(
+    ("entry", "formula", "height"),
+    [
+        ("icons", {"l": -2.34, "a": 2.0, "b": 0.2, "g": 0.1, "w": 0.0, "symmetry": 3}, 3),
+        (
+            "icons corners=-1.6/1.6/-1.2/1.2 params=1.5/-1/0.1/-0.8/0/5",
+            {"l": 1.5, "a": -1.0, "b": 0.1, "g": -0.8, "w": 0.0, "symmetry": 5},
+            2.4,
+        ),
+        ("henon params=1.3 center-mag=0/0/2", {"a": 1.3, "b": 0.3}, 1),
+        (
+            "latoocarfian function=sin/sin/sin/sin params=-0.9/2.8/0.7",
+            {"a": -0.9, "b": 2.8, "c": 0.7, "d": 0.744728},
+            3,
+        ),
+    ],
+)
+def test_the_points_of_one_orbit_are_an_attractor(entry, formula, height):
+    """The equations of Fractint's icons, Henon's and Latoocarfian map are those of attractors."""
+    scene, lost = read(entry)
+    found = scene.make_any_formula()
+    assert found.family == "scatter"
+    assert dict(found.parameters) == formula
+    assert float(scene.view.frame[1]) == pytest.approx(height)
+    assert not scene.view.mirror
+    assert lost == (
+        "the one orbit, and the colors of its hits: many short orbits and other colors",
+    )
+
+
+def test_an_icon_of_fractint_by_its_own_arithmetic():
+    """A step of `icons` as Fractint 20 takes it (Dan Farmer), beside one of the attractor."""
+    scene, _ = read("icons params=1.56/-1/0.1/-0.82/0.03/4")
+    icon = scene.make_any_formula()
+    z = 0.3 - 0.2j
+    p = 1.56 - abs(z) ** 2 + 0.1 * (z**4).real
+    wanted = (p + 0.03j) * z - 0.82 * z.conjugate() ** 3
+    x, y = icon.step(z.real, z.imag, tuple(icon.parameters.values()))
+    assert complex(x, y) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(("outside", "more"), [("real", 7), ("imag", 7), ("summ", 0)])
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("mandel", 1),
+        ("barnsleym1", 1),
+        ("burning-ship", -1),  # drawn at the conjugate, whose z is conjugate, too
+    ],
+)
+def test_parts_of_the_last_point_that_are_added_to_counts(kind, way, outside, more):
+    """Numbers of colors as of Fractint 20: the count, and parts of z without their decimals."""
+    plain, _ = drawn_grays(kind)
+    found, raw = drawn_grays(f"{kind} outside={outside}")
+    x, y = raw.z.real, way * raw.z.imag
+    added = np.trunc({"real": x, "imag": y, "summ": x + y}[outside]) + more
+    wanted = plain + added
+    sure = (raw.count < LIMIT) & (wanted >= 1)
+    assert np.abs(found - wanted)[sure].max() <= 1
+    assert len(set(wanted[sure])) > 4
+    assert np.abs(added - added.mean()).max() > 1  # so that a part that is not added is seen

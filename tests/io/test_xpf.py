@@ -452,6 +452,26 @@ def test_the_direction_of_the_last_point_goes_round_the_palette():
             assert math.cos(math.tau * (found - wanted) / 248) == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    ("rule", "parts"),
+    [(1, lambda x, y: x), (2, lambda x, y: y), (3, lambda x, y: x / y),
+     (4, lambda x, y: x + y + x / y)],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["mandel", "barnsley"])
+def test_parts_of_the_last_point_are_added_to_counts(name, rule, parts):
+    """As its arithmetic: the count, plus parts of z (Jan Hubicka and Thomas Marsh's XaoS)."""
+    color, lost = colors_of(f"(formula '{name})(outcoloring {rule})")
+    assert not lost
+    plain, _ = colors_of(f"(formula '{name})")
+    assert (color.density, color.offset) == (plain.density, plain.offset)
+    own = color.coloring
+    way = -1 if name == "mandel" else 1  # the first one is drawn as the conjugate
+    for z in (1 + 2j, -2 + 1.5j, -1.5 - 3j):
+        x, y = z.real, way * z.imag
+        found = own.real * x + own.imag * y + own.quotient * x / y
+        assert found == pytest.approx(parts(z.real, z.imag))
+
+
 @pytest.mark.filterwarnings("ignore:the formula .* has no degree")
 @pytest.mark.parametrize("name", ["magnet", "parjulia1", "phoenix1", "edge2", "octo", "dark"])
 def test_samples_are_not_blank(data, name):

@@ -117,4 +117,5 @@ def away_from(places):
 
 GGR = ggr_of(SEGMENTS)
 VALID = {"ggr": GGR, "gpl": GPL, "kfp": KFP, "map": MAP, "ugr": UGR}
+SWATCHES = {"act", "ase", "cpt", "pal"}  # formats whose samples tests/io/test_swatches.py makes
 every_reader = pytest.mark.parametrize("name", VALID)

@@ -6,7 +6,7 @@ FILES = {
     "counts": ("count", "histogram", "rank", "smooth", "speed"),
     "cycles": ("atom_domains", "interior_distance", "multiplier", "period"),
     "final_points": (
-        *("biomorph", "decomposition", "exterior_grid"),
+        *("biomorph", "count_plus", "decomposition", "exterior_grid"),
         *("field_lines", "final_angle", "root", "distance", "distance_line", "slopes"),
     ),
     "traps": ("orbit_trap", "pickover_stalks", "picture_trap"),

@@ -58,6 +58,53 @@ def decomposition():
     )
 
 
+MOST_ADDED = 1e6  # to a count, so that a point that overflowed gives a number, and a whole one fits
+
+
+def make_count_plus_value(target):
+    real, int32 = target.real, target.int32
+    zero, one, most = real(0), real(1), real(MOST_ADDED)
+
+    def value(n, x, y, p, q, constants):
+        known = abs(y) > zero
+        quotient = select(known, x / select(known, y, one), zero)
+        added = fma(constants[2], x, fma(constants[3], y, constants[4] * quotient))
+        added = select(added < most, added, most)
+        added = select(added > -most, added, -most)
+        return real(n) + select(constants[5] > zero, real(int32(added)), added)
+
+    return value
+
+
+def count_plus():
+    """Count plus parts: the count + real Re z + imag Im z + quotient Re z / Im z, at escape.
+
+    These are waves within the bands of counts, as of XaoS (Jan Hubicka and Thomas Marsh) and of
+    Fractint, where what is added is cut to a whole number. They are the higher the larger the
+    escape radius is; 2 to 10 suits them.
+    """
+    return Coloring(
+        name="count_plus",
+        title="steps to escape, plus parts of the escaped point",
+        make_value=make_count_plus_value,
+        counted=True,
+        unit="steps",
+        ends="any",
+        constants=lambda formula, escape_radius, width, real, imag, quotient, whole: (
+            real,
+            imag,
+            quotient,
+            whole,
+        ),
+        options={
+            "real": Option(1.0, -100, 100, "factor of the escaped point's real part"),
+            "imag": Option(0.0, -100, 100, "factor of its imaginary part"),
+            "quotient": Option(0.0, -100, 100, "factor of the real part over the imaginary part"),
+            "whole": Option(0, 0, 1, "1: what is added is cut to a whole number"),
+        },
+    )
+
+
 def make_biomorph_value(target):
     one = target.real(1)
 

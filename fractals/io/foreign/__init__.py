@@ -12,6 +12,7 @@ FILES = {
     "deep_zooms": ("kfr", "kfp", "rust_fractal"),
     "formats": (),
     "palette_files": ("map", "gpl", "ggr", "ugr"),
+    "swatches": ("act", "ase", "cpt", "pal"),
     "ultra_fractal": ("upr", "ufm"),
 }
 MAX_ASKED = 12  # names in a line

@@ -31,19 +31,32 @@ FUNCTIONS = {
 USUAL = ("sin", "sqr", "sinh", "cosh")  # functions, where an entry names none
 HOME, SMALL = ("-0.5", "0", "3"), ("0", "0", "3")
 MEDIUM, LARGE = ("0", "0", "6"), ("0", "0", "12")
+# Types whose points are those of an attractor here: its name, the names of its parameters in the
+# order of the type's, their values where an entry names none, and the corners of the first view.
+ATTRACTORS = {
+    "henon": ("henon", "a b", "1.4/0.3", "-1.4/1.4/-0.5/0.5"),
+    "icons": ("symmetric_icon", "l a b g w symmetry", "-2.34/2/0.2/0.1/0/3", "-2/2/-1.5/1.5"),
+    "latoocarfian": (
+        *("fractal_dream", "a b c d"),
+        *("-0.966918/2.879879/0.765145/0.744728", "-2/2/-1.5/1.5"),
+    ),
+}
 # Types that no orbit of a sample draws.
 SCATTERED = (
-    "icons icons3d lorenz lorenz3d lorenz3d1 lorenz3d3 lorenz3d4 rossler3d henon pickover "
-    "gingerbreadman hopalong martin chip quadruptwo threeply latoocarfian kamtorus kamtorus3d "
-    "popcorn dynamic mandelcloud ifs ifs3d"
+    "icons3d lorenz lorenz3d lorenz3d1 lorenz3d3 lorenz3d4 rossler3d pickover gingerbreadman "
+    "hopalong martin chip quadruptwo threeply kamtorus kamtorus3d popcorn dynamic mandelcloud ifs "
+    "ifs3d"
 )
 OTHERS = {
-    **dict.fromkeys(SCATTERED.split(), "draws the points of one orbit, which come to lie anywhere"),
-    "lsystem": "draws lines by rewriting text",
-    "plasma": "draws random clouds",
-    "diffusion": "draws particles that stick to each other",
-    "ant": "draws the path of an ant",
-    "julibrot": "draws a solid of Julia sets",
+    **dict.fromkeys(
+        SCATTERED.split(),
+        f"draws the points of one orbit, and of such types {', '.join(ATTRACTORS)} are read",
+    ),
+    "lsystem": "draws lines by rewriting text, which this program does not draw",
+    "plasma": "draws random clouds, which this program does not draw",
+    "diffusion": "draws particles that stick to each other, which this program does not draw",
+    "ant": "draws the path of an ant, which this program does not draw",
+    "julibrot": "draws a solid of Julia sets, which is not read",
 }
 
 

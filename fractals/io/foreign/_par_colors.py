@@ -25,14 +25,13 @@ Entry = Mapping[str, tuple[str, str]]
 
 # What a setting adds to the picture, in the words of the line about what is lost.
 OUTSIDE = {
-    "real": "the real part of the last z, which is added to each count (outside=real)",
-    "imag": "the imaginary part of the last z, which is added to each count (outside=imag)",
     "mult": "the quotient of both parts of the last z, by which counts are multiplied "
     "(outside=mult)",
-    "summ": "the sum of both parts of the last z, which is added to each count (outside=summ)",
     "tdis": "the length of the orbit, which gives the colors (outside=tdis)",
     "fmod": "the remainder of |z|² at escape, which gives the colors (outside=fmod)",
 }
+# What is added to a count outside: factors of Re z and Im z, whose sum is cut, and a number.
+ADDED = {"real": (1.0, 0.0, 7), "imag": (0.0, 1.0, 7), "summ": (1.0, 1.0, 0)}
 INSIDE = {
     "maxiter": "the color whose number is the limit, inside (inside=maxiter)",
     "zmag": "|z|² after the last step, which gives the colors inside (inside=zmag)",
@@ -48,14 +47,20 @@ INSIDE = {
 
 
 def color_of(
-    fields: Entry, steps: int, ahead: int, beside: Beside, lost: list[str]
+    fields: Entry,
+    steps: int,
+    ahead: int,
+    beside: Beside,
+    lost: list[str],
+    turned: bool = False,
 ) -> dict[str, Any]:
     """Return the colors; add a line to `lost` for each setting without an equivalent.
 
     `steps`: the limit of iterations. `ahead`: by how much the numbers of colors exceed the counts.
-    `beside`: reads files that the entry names.
+    `beside`: reads files that the entry names. `turned`: whether the conjugate of z is drawn.
     """
     colors = all_colors(fields, beside, lost)
+    ahead += ADDED.get(fields.get("outside", ("", ""))[0].lower(), (0, 0, 0))[2]
     color: dict[str, Any] = {"coloring": "count"}
     around = colors[1:]
     # As far as numbers go round once, one more color is never seen. It lets number 0 have the first
@@ -73,7 +78,7 @@ def color_of(
         color |= {"transfer": "log", "density": 1 / max(math.log2(1 + steps), 1.0), "offset": 0.0}
     elif logmap not in ("no", "0"):
         lost.append(f"the curve of colors (logmap={logmap[:40]})")
-    color |= _outside(fields, colors, lost)
+    color |= _outside(fields, colors, lost, turned)
     _inside(fields, colors, color, lost)
     return color
 
@@ -100,7 +105,7 @@ def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
     return []
 
 
-def _outside(fields: Entry, colors: list[str], lost: list[str]) -> dict[str, Any]:
+def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) -> dict[str, Any]:
     """Return the coloring outside, if this program has the same one."""
     outside = fields.get("outside", ("iter", ""))[0].lower()
     parts = number(*fields.get("decomp", ("0", "decomp")))
@@ -117,6 +122,11 @@ def _outside(fields: Entry, colors: list[str], lost: list[str]) -> dict[str, Any
         if colors:
             found["palette"] = _stops([*colors[1:], *reversed(colors[1:])])
         return found
+    if outside in ADDED:
+        real_part, imag, _ = ADDED[outside]
+        imag = -imag if turned else imag
+        lost.append(f"numbers of colors below 1, which are 1 there, go round (outside={outside})")
+        return {"coloring": {"name": "count_plus", "real": real_part, "imag": imag, "whole": 1}}
     if re.fullmatch(r"-?\d{1,6}", outside, re.ASCII):
         k = int(outside)
         if 0 <= k < len(colors):

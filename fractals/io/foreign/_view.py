@@ -129,13 +129,18 @@ class ForeignView:
     width: Decimal = Decimal(0)  # that a narrow picture shows in full, too
 
 
+def is_turned(kin: FormulaMatch, up: bool) -> bool:
+    """Tell whether the conjugate is drawn; `up`: whether the imaginary axis points up there."""
+    return not kin.same or (kin.conjugate and not up)
+
+
 def placed(kin: FormulaMatch, place: ForeignView) -> dict[str, Any]:
     """Return the part of a scene that draws `kin` at a place.
 
     Where the imaginary axis points down there and the formula allows it, the conjugate is drawn,
     which is the same picture; otherwise the view is mirrored.
     """
-    turned = not kin.same or (kin.conjugate and not place.up)
+    turned = is_turned(kin, place.up)
     flip = negated if turned else str
     angle = -place.angle if turned else place.angle
     view = {

@@ -37,17 +37,22 @@ OTHERS = {
     ".cfrm": "colorings of Gnofract 4D are not read: fractals.names('colorings') shows those here",
     ".uxf": "transforms of Ultra Fractal and Gnofract 4D are not read",
     ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
-    ".ase": "palettes of Adobe's programs are not read: save the colors as .gpl",
     ".fparm": "parameters of GAPFixFractal are not read",
     ".ucl": "colorings of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     ".ulb": "classes of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     ".upx": "of the parameters of Ultra Fractal, .upr is read: save them there in such a file",
     ".l": "L-systems are not drawn here",
+    ".fract": "settings of Mandelbulber are not read: fractals.names('solids') shows those here",
+    ".chaos": "worlds of Chaotica are not read: export a .flame there",
+    **dict.fromkeys(
+        (".aco", ".kpl"), "palettes of this kind are not read: save the colors as .gpl or .act"
+    ),
     ".ppm": "pictures of this type carry no scene: draw a .png, or keep a .toml",
     **dict.fromkeys(FILMS, "films carry no scene: name the file that it was made of"),
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
     ".xaf": "animations of XaoS are not read; its .xpf is",
 }
+UNTOLD = (".jpeg", ".tiff", ".flam3", ".act", ".ase", ".cpt", ".pal")
 WORDS = re.compile(r"(?:(?:^|\s+)@?\w+=\S*)+$")  # that set what an entry asks for
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
@@ -62,12 +67,13 @@ def formats() -> tuple[Format, ...]:
 def suffixes(writing: bool = False) -> str:
     """Return what the name of a file may end in, that is read or written, as text.
 
-    .jpeg, .tiff and .flam3 are left out, so that the line fits: they go without saying.
+    .jpeg, .tiff and .flam3, which go without saying, and palettes of programs that draw no fractals
+    are left out, so that the line fits.
     """
     known = [each for each in formats() if each.write or not writing]
     others = {suffix for each in known for suffix in each.suffixes} - {*OWN}
     suffixes = [*(OWN[:2] if writing else OWN), *sorted(others)]
-    return " ".join(suffix for suffix in suffixes if suffix not in (".jpeg", ".tiff", ".flam3"))
+    return " ".join(suffix for suffix in suffixes if suffix not in UNTOLD)
 
 
 def find(name: str, writing: bool = False) -> Format | None:

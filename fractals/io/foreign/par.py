@@ -5,12 +5,14 @@ of parameters in the same file, ``frm:name { ... }``, or in a `.frm` file that t
 as a `program`.
 """
 
+import cmath
 import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError, counted, escaped
@@ -27,6 +29,7 @@ from fractals.io.foreign._entries import (
     plain_name,
 )
 from fractals.io.foreign._fractint import (
+    ATTRACTORS,
     FUNCTIONS,
     OTHERS,
     TESTS,
@@ -46,6 +49,7 @@ from fractals.io.foreign._view import (
     EXACT,
     ForeignView,
     FormulaMatch,
+    is_turned,
     limit,
     lines_of,
     number,
@@ -219,14 +223,18 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
         return _lyapunov(fields, file, lost)
     if kind == "cellular":
         return _cellular(fields, file, lost, listed)
+    if kind in ATTRACTORS:
+        return _attracted(fields, kind, lost)
     own, found = formula_of(fields, file)
     lost += found.lost
-    table = placed(found.kin, place_of(fields, own, found.julia, lost))
+    place = place_of(fields, own, found.julia, lost)
+    table = placed(found.kin, place)
     steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
     table["iteration"] = {"max_iterations": steps}
     if found.radius is not None:
         table["iteration"]["escape_radius"] = found.radius
-    table["color"] = color_of(fields, steps, found.ahead, file.beside, lost)
+    turned = is_turned(found.kin, place.up)
+    table["color"] = color_of(fields, steps, found.ahead, file.beside, lost, turned)
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
@@ -248,6 +256,26 @@ def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Impor
     lost.append(f"the size of cells, one for each pixel of the screen: they are {size} here")
     if params[0] in (0, -1):
         lost.append("the random first row: it is always the same one here")
+    return Imported(table, tuple(lost))
+
+
+def _attracted(fields: Entry, kind: str, lost: list[str]) -> Imported:
+    """Return the scene of an entry that draws the points of an orbit, by its type in lower case."""
+    name, keys, usual, corners = ATTRACTORS[kind]
+    given, _ = params_of(fields)
+    values = [*given, *usual.split("/")[len(given) :]]
+    formula: dict[str, Any] = {"name": name}
+    formula |= {key: float(value) for key, value in zip(keys.split(), values, strict=False)}
+    if "symmetry" in formula:
+        formula["symmetry"] = int(formula["symmetry"])
+    functions = functions_of(fields, ("sin",) * 4) if kind == "latoocarfian" else None
+    if functions and set(functions) != {"sin"}:
+        at = fields["function"][1]
+        raise SceneError(f"{at}: the type '{kind}' of other functions than sin is unsupported")
+    first = {"corners": (corners, "corners"), **fields}
+    own = FractintType(lambda params: "")
+    table = placed(FormulaMatch(formula), place_of(first, own, None, lost))
+    lost.append("the one orbit, and the colors of its hits: many short orbits and other colors")
     return Imported(table, tuple(lost))
 
 
@@ -309,14 +337,11 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     name = kind.lower() if kind.lower() in (*TYPES, *OTHERS) else kind.lower().removesuffix("fp")
     if kind.lower().startswith("bif"):
         raise SceneError(
-            f"{where}: the type '{kind[:80]}' draws a population over its growth rate, and this "
-            "program draws pictures of the plane alone"
+            f"{where}: the type '{kind[:80]}' draws a population over its growth rate, which this "
+            "program does not draw"
         )
     if name in OTHERS:
-        raise SceneError(
-            f"{where}: the type '{kind[:80]}' {OTHERS[name]}; this program colors each sample by "
-            "its own orbit"
-        )
+        raise SceneError(f"{where}: the type '{kind[:80]}' {OTHERS[name]}")
     own = TYPES.get(name)
     params, _ = params_of(fields)
     usual = own.params.split("/") if own and own.params else []
@@ -478,9 +503,14 @@ def place_of(
     magnification = magnification_of(values[2], where)
     if magnification < 0:
         angle += 180
+    height = EXACT.divide(Decimal(2), magnification.copy_abs())
+    if 0.01 < abs(skew) < 90:
+        turn = cmath.exp(-1j * math.radians(angle))
+        sides = turn / (factor or 1.0), turn * complex(math.tan(math.radians(skew)), 1)
+        if found := _skewed((values[0], values[1]), height, *sides, julia):
+            return found
     if abs(skew) > 0.01:
         lost.append(f"the skewed view ({where}: {skew:g} degrees)")
-    height = EXACT.divide(Decimal(2), magnification.copy_abs())
     return _stretched((values[0], values[1]), height, -angle, factor or 1.0, where, julia, lost)
 
 
@@ -517,6 +547,40 @@ def _stretched(
     )
 
 
+def _skewed(
+    center: tuple[str, str],
+    height: Decimal,
+    right: complex,
+    upward: complex,
+    julia: tuple[str, str] | None,
+) -> ForeignView | None:
+    """Return a view whose sides make any angle; None where a scene has no stretch that large.
+
+    `right`, `upward`: to where a picture's height leads in the plane, over `height`. A point z of
+    the picture, in heights, comes to az + b conj(z). So the view is turned by the angle of the
+    larger one, and it is mirrored where that is b; along one direction, lengths are |a| + |b|
+    times as long, and | |a| - |b| | times across it.
+    """
+    a, b = (right - 1j * upward) / 2, (right + 1j * upward) / 2
+    up = abs(a) > abs(b)
+    large, small = (a, b) if up else (b, a)
+    turn = cmath.phase(large)
+    bend = small * cmath.exp(-1j * turn)
+    along = cmath.phase(bend if up else bend.conjugate()) / 2
+    most, least = abs(a) + abs(b), abs(large) - abs(small)
+    if not most <= least * MAX_STRETCH**2:
+        return None
+    return ForeignView(
+        center,
+        EXACT.multiply(height, Decimal(math.sqrt(most * least))),
+        up=up,
+        angle=math.degrees(turn),
+        stretch=math.sqrt(most / least),
+        stretch_angle=math.degrees(along) + 90,
+        julia=julia,
+    )
+
+
 def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> ForeignView:
     """Return the view of ``corners=left/right/bottom/top``, and of a third corner, if any."""
     texts, where = values_of(fields, "corners", 6)
@@ -544,9 +608,12 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
         tuple(float(exact.divide(part, side)) for part in parts)
         for parts, side in ((along, width), (upward, height))
     )
-    if abs(a * p + b * q) > 1e-3:
-        lost.append(f"the skewed view ({where})")
     factor = float(exact.divide(height, width)) / ASPECT
+    if abs(a * p + b * q) > 1e-3:
+        sides = complex(a, b) / factor, complex(p, q)
+        if found := _skewed((center[0], center[1]), height, *sides, julia):
+            return found
+        lost.append(f"the skewed view ({where})")
     angle = math.degrees(math.atan2(b, a))
     if a * q - b * p < 0:  # mirrored, in a view whose imaginary axis points down
         factor, angle = -factor, angle - 180

@@ -19,6 +19,7 @@ from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._view import (
     ForeignView,
     FormulaMatch,
+    is_turned,
     limit,
     lines_of,
     number,
@@ -147,11 +148,9 @@ FILTERS = {
     "emboss": "the emboss",
 }
 SHARP = ("anti", "truecolor", "palette", "interlace")  # filters that a picture here doesn't need
+# Rules of colors outside by which parts of z are added to the count: Re z, Im z, Re z / Im z.
+ADDED = {1: (1.0, 0.0, 0.0), 2: (0.0, 1.0, 0.0), 3: (0.0, 0.0, 1.0), 4: (1.0, 1.0, 1.0)}
 OUTSIDE = {
-    1: "the count plus Re z",
-    2: "the count plus Im z",
-    3: "the count plus Re z / Im z",
-    4: "the count plus Re z + Im z + Re z / Im z",
     5: "the count, downwards where Im z > 0",
     6: "the count, downwards where Re z or Im z is small",
     7: "the potential",
@@ -415,6 +414,11 @@ def color_of(
             "offset": (first + 1 + shift) % turn / turn,
         }
         lost.append("the colors of a quarter of the directions (outcoloring 8)")
+    elif outside in ADDED:
+        real_part, imag, quotient = ADDED[outside]
+        sign = -1 if is_turned(kin, up=False) else 1  # of Im z
+        own_parts = {"real": real_part, "imag": sign * imag, "quotient": sign * quotient}
+        color["coloring"] = {"name": "count_plus", **own_parts}
     elif outside not in (0, 9):
         words = OUTSIDE.get(outside, "an unknown rule")
         lost.append(f"the coloring outside by {words} (outcoloring {outside}): it is by the count")

@@ -58,6 +58,12 @@ const CONSTANTS = {
   ],
   lyapunov: (formula, _radius, _width, { warmup }) => [warmup, 1 / formula.maps],
   interior_distance: (_formula, _radius, width) => [1000 / width],
+  count_plus: (_formula, _radius, _width, { real, imag, quotient, whole }) => [
+    real,
+    imag,
+    quotient,
+    whole,
+  ],
   decomposition: (_formula, _radius, _width, { parts }) => [parts],
   biomorph: (_formula, radius) => [1 / radius],
   field_lines: lines,
