@@ -17,10 +17,24 @@ first looks of the explorer, from the gallery, while the camera goes around: a p
 1, 2 or 4 of 640x360 along each side. `first`:
 a process without compiled code that draws 320x200 pixels. `denoised`: a picture of 1920x1080 with
 8 samples and the denoiser (the extra `denoise` must be there), two threads, once.
+
+`error`, for which the extra `denoise` must be there, too, is drawn only where it is named: half an
+hour. It compares the solids of the gallery, as a user gets them, with 1,024 samples of each pixel
+in every 50th row:
+
+    python benchmarks/solid.py error --keep FOLDER             # keeps the samples for another run
+    python benchmarks/solid.py error --keep FOLDER --only reef karst
+
+The error is the mean difference of red, green and blue in steps of 8 bits. Both pictures have 16
+bits, so neither rounding nor dithering adds to it. The 1,024 samples are two times 512, each with
+random numbers of another seed, so they hold none of the measured samples. The noise of their mean
+is half of the mean difference of the two. `beside none` is the error without that noise, by squares
+of the means: where noise and error are spread in different ways over the picture, it is smaller.
 """
 
 import argparse
 import ctypes
+import hashlib
 import json
 import math
 import os
@@ -30,7 +44,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
 from itertools import count
@@ -88,8 +102,11 @@ VIEWS: dict[str, dict[str, Any]] = {
 }
 BOUNCES = 2
 QUIET = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-FIGURES = ("cpu_seconds", "million_paths_a_second", "million_steps_a_second")
+FIGURES = ("cpu_seconds", "million_paths_a_second", "million_steps_a_second", "mean_error")
 PARTS = ("hits", "paths", "steps", "peer", "moves", "first", "denoised")
+NAMED = ("error",)  # parts that are measured only where they are named
+EVERY = 50  # a row of so many is compared with many samples
+MANY = 512  # samples of each of two references
 WINDOW = 640, 360
 STEPS, ORBITS = 2000, (512, 32)
 # Views of Mandelbulber's solids: its own keys, and ours. Its bulb takes the sine of the angle.
@@ -444,19 +461,96 @@ def denoised(_runs: int) -> Iterator[dict[str, Any]]:
         }
 
 
+def rows_of(name: str, rows: range, seed: int = 0, **keys: Any) -> tuple[Any, float]:
+    """Return the light of rows of a gallery picture, as of a whole one, and samples a pixel.
+
+    `seed`: of the random numbers; 0 is that of pictures.
+    """
+    tracing = traced_rows(name, **keys)
+    tracing._moments = [
+        moment._replace(shot=moment.shot._replace(k0=seed, k1=seed)) for moment in tracing._moments
+    ]
+    sums = np.zeros((len(rows), tracing.plan.scene.image.size[0], 3), np.int64)
+    for k, row in enumerate(rows):
+        tracing.fill(sums[k : k + 1], range(row, row + 1), None)
+    return tracing.light(sums, tracing.effort.most), tracing.mean
+
+
+def traced_rows(name: str, **keys: Any) -> Tracing:
+    """Return what traces and develops a picture of the gallery, on one thread."""
+    plan = make_solid_plan(fractals.load_scene(f"gallery:{name}", bits=16, **keys), "cpu", 1)
+    return Tracing(plan, open_backend(choose("cpu").device, plan.precision, 1))
+
+
+def references(name: str, rows: range, folder: Path) -> Any:
+    """Return the light of rows of a picture, twice, by `MANY` samples each.
+
+    `folder`: keeps it, for another run with the same scene.
+    """
+    said = f"{fractals.load_scene(f'gallery:{name}').to_toml()}{rows}{MANY}"
+    path = folder / f"{name}-{hashlib.sha256(said.encode()).hexdigest()[:12]}.npy"
+    if not path.exists():
+        found = [rows_of(name, rows, seed, samples=MANY)[0] for seed in (1, 2)]
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(path, np.array(found, np.float32))
+    return np.load(path)
+
+
+def difference(one: Any, other: Any) -> float:
+    """Return the mean difference of pixels of 16 bits, in steps of 8 bits."""
+    return float(np.abs(one.astype(np.int64) - other).mean()) / 257
+
+
+def error(_runs: int, folder: Path, only: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """Compare pictures of solids of the gallery with many samples of each pixel."""
+    for name in only or catalog.names("gallery"):
+        scene = fractals.load_scene(f"gallery:{name}")
+        if scene.family != "solid":
+            continue
+        rows = range(EVERY // 2, scene.image.size[1], EVERY)
+        developer = traced_rows(name).developer
+
+        def shown(light: Any, rows: range = rows, developer: Any = developer) -> Any:
+            parts = enumerate(rows)
+            return np.concatenate([developer.pixels(light[k : k + 1], row) for k, row in parts])
+
+        first, second = references(name, rows, folder)
+        mean, noise = shown((first + second) / 2), difference(shown(first), shown(second)) / 2
+        light, paths = rows_of(name, rows)
+        begun = process_time()
+        drawn = fractals.render(scene, denoise=True, bits=16, device="cpu", threads=1)
+        spent = process_time() - begun
+        pixels = {"denoised": drawn.pixels[rows.start :: EVERY], "as traced": shown(light)}
+        errors = {way: difference(own, mean) for way, own in pixels.items()}
+        errors |= {
+            f"{way}, beside none": math.sqrt(max(0.0, value**2 - noise**2))
+            for way, value in errors.items()
+        }
+        yield {
+            "what": name,
+            "size": list(scene.image.size),
+            "mean_error": errors | {"noise of the samples beside": noise},
+            "samples_a_pixel": {"denoised": drawn.summary.mean, "as traced": paths},
+            "seconds_to_denoised": spent,  # of the CPU, without the start of the program
+        }
+
+
 def tables(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
     yield bench_report.hardware_line(dict(made))
-    for part in PARTS:
+    for part in (*PARTS, *NAMED):
         rows = []
         for row in made["results"]:
             if row["part"] == part:
                 (figures,) = (row[name] for name in FIGURES if name in row)
-                ratio = max(figures.values()) / min(figures.values())
                 cells = [f"{name}: {value:.3g}" for name, value in figures.items()]
-                rows.append([row["what"], row.get("precision", ""), *cells, f"{ratio:.1f} times"])
+                if part not in NAMED:
+                    ratio = max(figures.values()) / min(figures.values())
+                    cells.append(f"{ratio:.1f} times")
+                rows.append([row["what"], row.get("precision", ""), *cells])
         if rows:
             unit = {"paths": "million paths a second", "steps": "million steps a second"}
+            unit["error"] = "steps of 8 bits"
             yield f"\n{part}, {unit.get(part, 'CPU-s')}"
             yield from bench_report.align(iter(rows))
 
@@ -464,9 +558,11 @@ def tables(made: Mapping[str, Any]) -> Iterator[str]:
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="parts to measure")
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS, *NAMED], help="parts to measure")
     parser.add_argument("--runs", type=int, default=3, help="runs of each way")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--keep", metavar="FOLDER", help="of the many samples that error takes")
+    parser.add_argument("--only", metavar="NAME", nargs="+", help="solids whose error is measured")
     parser.add_argument("--read", metavar="FILE", help="print the tables of a file")
     given = parser.parse_args()
     if given.read:
@@ -476,6 +572,9 @@ def main() -> None:
         made["load"] = os.getloadavg()
         ways = {"hits": hits, "paths": paths, "steps": steps, "peer": peer, "first": first}
         ways |= {"moves": moves, "denoised": denoised}
+        ways["error"] = partial(
+            error, folder=Path(given.keep or tempfile.mkdtemp()), only=given.only or ()
+        )
         made["results"] = [
             {"part": part, **row} for part in given.parts or PARTS for row in ways[part](given.runs)
         ]
