@@ -69,7 +69,8 @@ def lost_of(flame: ElementTree.Element) -> list[str]:
     if curves[::3] != curves[1::3]:  # points off the diagonal
         lines.append("the curves of light (curves)")
     lines += _moving(flame)
-    if (layers := int(_floats(flame.get(LAYERS, "1"))[0])) > 1:
+    text = flame.get(LAYERS, "1")
+    if (layers := int(text) if re.fullmatch("[0-9]{1,6}", text) else 1) > 1:
         lines.append(f"{counted(layers - 1, 'layer')}: the first of {layers} visible ones is drawn")
     if len(finals) > 1:
         more = counted(len(finals) - 1, "final transform")

@@ -15,9 +15,9 @@ MAX_FLAMES = 10_000
 LAYERED = "jwf-flame"  # of JWildfire: transforms and palettes stand in elements <layer>
 LAYERS = "jwf-layers"  # attribute of a flame that was layered: how many of its layers are visible
 FORBIDDEN = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)  # entities can grow without bound
-# Declarations, comments, and roots, whose attributes need no quotes in Apophysis.
-NO_TAGS = re.compile(r"<\?.*?\?>|<!--.*?-->|</?flames\b[^<>]*+>", re.DOTALL | re.IGNORECASE)
-# They are possessive, so that a search takes time in proportion to the text.
+# These are possessive and end at <, so that a search takes time in proportion to the text.
+# Declarations, and roots, whose attributes need no quotes in Apophysis.
+NO_TAGS = re.compile(r"<\?[^<>]*+>|</?flames\b[^<>]*+>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""\s++([^\s="'<>/]++)\s*+=\s*+"([^"]*+)\"""")
 TAG = re.compile(r"""<([A-Za-z][\w.-]*+)((?:\s++[^\s="'<>/]++\s*+=\s*+"[^"]*+")*+)\s*+(/?)>""")
 BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")

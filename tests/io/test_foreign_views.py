@@ -317,6 +317,8 @@ def test_fractint_types(keys, label):
         ("center-mag=0/0/1/0.5/0/89.99999", "the skewed view (line 1: center-mag: 90 degrees)"),
         ("center-mag=0/0/1/1e9", "the stretch of the view (line 1: center-mag: a factor of 1e+09)"),
         ("corners=-1/1/-2/2/0/1e-7", "the skewed view (line 1: corners)"),
+        ("center-mag=0/0/1/1e-308/45/10", "the skewed view (line 1: center-mag: 10 degrees)"),
+        ("corners=-1e-400/1e-400/-2/2/1e-401/1", "the skewed view (line 1: corners)"),
         ("colors=@blues.map", "the palette in the file 'blues.map'"),
         ("logmap=10", "the curve of colors (logmap=10)"),
         ("inside=foo", "the coloring inside (inside=foo)"),

@@ -207,6 +207,11 @@ def test_more_final_transforms_and_those_behind_the_flame():
 
 def test_much_text_that_is_no_xml_is_read_in_little_time():
     """Steps of the search grow with the text, and not with its square."""
-    text = flame('name="&"') + '<xform a="1" ' * 200_000
-    with pytest.raises(SceneError, match="no XML"):
-        read(text)
+    for more in ('<xform a="1" ', "<?", "<flames ", "<!--", '<a p="<a q=" '):
+        with pytest.raises(SceneError, match="no XML"):
+            read(flame('name="&"') + more * 200_000)
+
+
+def test_a_flame_that_says_it_had_layers():
+    for text in ("", "many", "-1", "inf", "9" * 50, "٣"):
+        assert not read(flame(f'jwf-layers="{text}"')).lost

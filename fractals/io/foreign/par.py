@@ -506,8 +506,8 @@ def place_of(
     height = EXACT.divide(Decimal(2), magnification.copy_abs())
     if 0.01 < abs(skew) < 90:
         turn = cmath.exp(-1j * math.radians(angle))
-        sides = turn / (factor or 1.0), turn * complex(math.tan(math.radians(skew)), 1)
-        if found := _skewed((values[0], values[1]), height, *sides, julia):
+        sides = turn, turn * complex(math.tan(math.radians(skew)), 1)
+        if found := _skewed((values[0], values[1]), height, *sides, factor or 1.0, julia):
             return found
     if abs(skew) > 0.01:
         lost.append(f"the skewed view ({where}: {skew:g} degrees)")
@@ -552,15 +552,19 @@ def _skewed(
     height: Decimal,
     right: complex,
     upward: complex,
+    factor: float,
     julia: tuple[str, str] | None,
 ) -> ForeignView | None:
     """Return a view whose sides make any angle; None where a scene has no stretch that large.
 
-    `right`, `upward`: to where a picture's height leads in the plane, over `height`. A point z of
-    the picture, in heights, comes to az + b conj(z). So the view is turned by the angle of the
-    larger one, and it is mirrored where that is b; along one direction, lengths are |a| + |b|
-    times as long, and | |a| - |b| | times across it.
+    `right`, over `factor`, and `upward`: to where a picture's height leads in the plane, over
+    `height`. A point z of the picture, in heights, comes to az + b conj(z). So the view is turned
+    by the angle of the larger one, and it is mirrored where that is b; along one direction, lengths
+    are |a| + |b| times as long, and | |a| - |b| | times across it.
     """
+    if not MAX_STRETCH**-2 <= abs(factor) <= MAX_STRETCH**2:
+        return None
+    right /= factor
     a, b = (right - 1j * upward) / 2, (right + 1j * upward) / 2
     up = abs(a) > abs(b)
     large, small = (a, b) if up else (b, a)
@@ -610,8 +614,8 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
     )
     factor = float(exact.divide(height, width)) / ASPECT
     if abs(a * p + b * q) > 1e-3:
-        sides = complex(a, b) / factor, complex(p, q)
-        if found := _skewed((center[0], center[1]), height, *sides, julia):
+        sides = complex(a, b), complex(p, q)
+        if found := _skewed((center[0], center[1]), height, *sides, factor, julia):
             return found
         lost.append(f"the skewed view ({where})")
     angle = math.degrees(math.atan2(b, a))
