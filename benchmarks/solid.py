@@ -482,18 +482,20 @@ def traced_rows(name: str, **keys: Any) -> Tracing:
     return Tracing(plan, open_backend(choose("cpu").device, plan.precision, 1))
 
 
-def references(name: str, rows: range, folder: Path) -> Any:
+def references(name: str, rows: range, folder: Path | None) -> Any:
     """Return the light of rows of a picture, twice, by `MANY` samples each.
 
     `folder`: keeps it, for another run with the same scene.
     """
     said = f"{fractals.load_scene(f'gallery:{name}').to_toml()}{rows}{MANY}"
-    path = folder / f"{name}-{hashlib.sha256(said.encode()).hexdigest()[:12]}.npy"
-    if not path.exists():
-        found = [rows_of(name, rows, seed, samples=MANY)[0] for seed in (1, 2)]
+    key = hashlib.sha256(said.encode()).hexdigest()[:12]
+    if folder and (path := folder / f"{name}-{key}.npy").exists():
+        return np.load(path)
+    found = np.array([rows_of(name, rows, seed, samples=MANY)[0] for seed in (1, 2)], np.float32)
+    if folder:
         folder.mkdir(parents=True, exist_ok=True)
-        np.save(path, np.array(found, np.float32))
-    return np.load(path)
+        np.save(path, found)
+    return found
 
 
 def difference(one: Any, other: Any) -> float:
@@ -501,7 +503,7 @@ def difference(one: Any, other: Any) -> float:
     return float(np.abs(one.astype(np.int64) - other).mean()) / 257
 
 
-def error(_runs: int, folder: Path, only: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def error(_runs: int, folder: Path | None, only: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
     """Compare pictures of solids of the gallery with many samples of each pixel."""
     for name in only or catalog.names("gallery"):
         scene = fractals.load_scene(f"gallery:{name}")
@@ -572,9 +574,8 @@ def main() -> None:
         made["load"] = os.getloadavg()
         ways = {"hits": hits, "paths": paths, "steps": steps, "peer": peer, "first": first}
         ways |= {"moves": moves, "denoised": denoised}
-        ways["error"] = partial(
-            error, folder=Path(given.keep or tempfile.mkdtemp()), only=given.only or ()
-        )
+        folder = Path(given.keep) if given.keep else None
+        ways["error"] = partial(error, folder=folder, only=given.only or ())
         made["results"] = [
             {"part": part, **row} for part in given.parts or PARTS for row in ways[part](given.runs)
         ]

@@ -23,7 +23,7 @@ from fractals.backends.base import Backend
 from fractals.rendering.develop import Developer
 from fractals.scene.model import Scene
 from fractals.scene.picture import Develop
-from fractals.space.light import ONE
+from fractals.space.light import FIRST, GUIDES, ONE
 from fractals.threads import halted
 
 STEP = 257  # of 8 bits, in a pixel of 16
@@ -38,6 +38,10 @@ class Effort(NamedTuple):
     # Error of a pixel's mean, in steps of 8 bits, at which it takes no more; 0: all have the most
     noise: float
     least: int = 8  # fewer do not show thin parts
+    # Noise for each sample: the more a pixel has, the more noise it may keep, because each further
+    # sample takes away less. Pixels then differ in samples by the power 2/3 of their noise, which
+    # is what the least mean error takes.
+    rising: float = 0.0
 
     @property
     def rounds(self) -> tuple[int, ...]:
@@ -45,6 +49,10 @@ class Effort(NamedTuple):
         if not self.noise:
             return (self.most,)
         return (*(each for each in ROUNDS if self.least // 2 <= each < self.most), self.most)
+
+    def allowed(self, samples: int) -> float:
+        """Return the noise at which a pixel of some samples takes no more."""
+        return max(self.noise, self.rising * samples)
 
     def after(self, done: int) -> int:
         """Return the samples after the next step of a picture that is shown as it becomes finer."""
@@ -98,6 +106,22 @@ class Judge:
         pixels: NDArray[np.int64] = found[0].astype(np.int64)
         return pixels
 
+    def _earlier(
+        self, before: NDArray[np.int64], after: NDArray[np.int64], samples: tuple[int, int]
+    ) -> NDArray[np.int64]:
+        """Return pixels of the mean before a round.
+
+        A denoiser takes away half of the noise of light that bounced. So where sums have guides,
+        only half of what that light has changed by counts.
+        """
+        first, last = samples
+        if before.shape[1] != 3 + GUIDES:
+            return self.developed(before, first)
+        light, direct = slice(3), slice(FIRST, FIRST + 3)
+        mean = after[:, light] * first + before[:, light] * last
+        mean += before[:, direct] * last - after[:, direct] * first
+        return self.developed(np.maximum(mean, 0), 2 * first * last)
+
     def go_on(
         self,
         filling: Filling,
@@ -121,11 +145,11 @@ class Judge:
         sums[chosen], counts[chosen] = after, last
         if not effort.noise or first < effort.rounds[0]:
             return
-        moved = self.developed(after, last) - self.developed(before, first)
+        moved = self.developed(after, last) - self._earlier(before, after, samples)
         squares = np.zeros(active.shape, np.int64)
         squares[chosen] = (moved**2).sum(axis=1)
         # The mean of a window's squares, times first / (last - first), is above the noise's square
-        most = round(3 * (effort.noise * STEP) ** 2) * (last - first)
+        most = round(3 * (effort.allowed(last) * STEP) ** 2) * (last - first)
         few = around(chosen.astype(np.int64))
         # Rows that an interrupted round has reached are judged already: none of them is chosen
         active &= (few == 0) | (around(squares) * first > few * most)

@@ -15,10 +15,12 @@ from fractals.rendering.families import load_raw
 from fractals.rendering.fit import curved_values
 from fractals.rendering.plan import make_plan
 from fractals.space import plan, trace
-from fractals.space.enough import WINDOW, Effort, around
+from fractals.space.enough import WINDOW, Effort, Filling, around
+from fractals.space.light import FIRST, GUIDES, ONE
 
 KEYS = {"formula": {"name": "mandelbulb"}, "size": (12, 9), "bounces": 0, "device": "cpu"}
 QUICK = {"good": (8.0, 6.0, 4), "draft": (0.5, 0.0, 1), "best": (16.0, 3.0, 4)}
+EFFORT = Effort(8, 24.0, 4)
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def scene_of(**keys):
 
 @pytest.mark.parametrize("denoise", slow_but([False], [False, True]))
 def test_every_device_takes_the_same_samples(denoise, quick, monkeypatch):
-    monkeypatch.setattr(plan, "TO_DENOISE", QUICK)
+    monkeypatch.setattr(plan, "TO_DENOISE", {"good": (8.0, 3.0, 4)})
     monkeypatch.setattr(plan, "find_spec", lambda name: True)
     scene = scene_of(denoise=denoise)
     expected, mean = filled(scene, "python")
@@ -91,6 +93,50 @@ def test_the_error_is_about_what_was_asked_for():
         errors[word] = np.abs(shown - true).mean()
     assert errors["best"] < 0.7
     assert errors["best"] < errors["good"] < 1.5 < errors["draft"]
+
+
+def test_a_pixel_of_many_samples_may_keep_more_noise():
+    effort = Effort(48, 1.5, 4, 0.25)
+    assert [effort.allowed(n) for n in (4, 6, 8, 48)] == [1.5, 1.5, 2.0, 12.0]
+
+
+@pytest.mark.parametrize(("direct", "goes_on"), [(True, True), (False, False)])
+def test_half_of_the_noise_of_light_that_bounced_counts(direct, goes_on):
+    """The filter takes the other half; of light without a bounce it takes less."""
+    judge = tracing_of(scene_of(), "cpu")._judge
+    filling = Filling.of(np.zeros((1, 12, 3 + GUIDES), np.int64))
+    brighter = iter((0.2, 0.5))
+
+    def trace(sums, places, first, samples):
+        light = round(next(brighter) * samples * ONE)
+        sums[:, :3] += light
+        if direct:
+            sums[:, FIRST : FIRST + 3] += light
+
+    for samples in ((0, 2), (2, 4)):
+        judge.go_on(filling, np.zeros((1, 12, 2), np.int32), samples, EFFORT, trace)
+    assert filling.active.all() == filling.active.any() == goes_on
+
+
+def test_the_time_of_a_path_is_that_of_its_rays(quick, monkeypatch):
+    """By counts, so it is the same on every device; more bounces and finer steps take longer."""
+    monkeypatch.setattr(trace, "CHEAPEST", 0.0)
+    scene = solid_scene(formula="mandelbulb", bounces=1)
+    price = tracing_of(scene, "cpu").price()
+    assert tracing_of(scene, "python").price() == price
+    assert price < tracing_of(scene.replace(bounces=3), "cpu").price()
+    assert price < tracing_of(scene.replace(ray_step=0.4), "cpu").price()
+    monkeypatch.setattr(trace, "DEAREST", price / 2)
+    assert tracing_of(scene, "cpu").price() == price / 2
+
+
+def test_dear_paths_leave_more_noise(quick, monkeypatch):
+    monkeypatch.setattr(plan, "find_spec", lambda name: True)
+    scene = solid_scene(formula="mandelbulb", samples="auto", denoise=True)
+    tracing = tracing_of(scene, "cpu")
+    usual = tracing.plan.effort.rising
+    assert usual > 0
+    assert tracing.effort.rising == tracing.price() * usual
 
 
 def test_rounds_end_with_the_most_samples():
