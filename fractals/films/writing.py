@@ -347,12 +347,26 @@ def _write_loop(making: Making, parts: tuple[PartPlan, ...]) -> int:
 def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output = making.film, making.output
     folder = output.path
+    made = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
     there = set() if output.options.overwrite else _pictures_there(film, output)
     making.note(len(there))
+    try:
+        _write_pictures(making, parts, there)
+    except BaseException:
+        with contextlib.suppress(OSError):  # there are pictures
+            if made:
+                folder.rmdir()
+        raise
+    return len(there)
+
+
+def _write_pictures(making: Making, parts: tuple[PartPlan, ...], there: set[int]) -> None:
+    """Write the pictures of a film, but those that are there."""
+    film, output = making.film, making.output
     for chosen in parts:
         for numbers in segments_of(chosen, output.numbers):
             missing = [number for number in numbers if number not in there]
@@ -361,11 +375,10 @@ def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
             made = making.watched(missing[0], film.open(chosen).frames(missing))
             for number, frame in zip(missing, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
-                path = folder / (output.names % number)
+                path = output.path / (output.names % number)
                 Image(pixels, _scene_of(film, output, number)).save(
                     path, overwrite=output.options.overwrite
                 )
-    return len(there)
 
 
 def _scene_of(film: Timeline, output: Output, number: int) -> Scene:
