@@ -17,7 +17,9 @@ import time
 import pytest
 from support.sockets import listening, needs_proc
 
-from fractals.errors import FractalsError, OptionError, to_install
+from fractals.backends.cuda import gpus
+from fractals.backends.probe import Device
+from fractals.errors import DeviceError, FractalsError, OptionError, to_install
 from fractals.rendering.cluster import pools
 from fractals.rendering.cluster import worker as serving
 from fractals.rendering.cluster.pools import write_keys
@@ -243,6 +245,36 @@ def test_a_worker_listens_there_only(interfaces, monkeypatch, own):
     serving.serve("10.0.0.1:8786", "cpu", 1, None, False, lambda line: None)
     assert given["host"] == (f"[{own}]" if ":" in own else own)
     assert given["scheduler_ip"] == "tcp://10.0.0.1:8786"
+
+
+@pytest.mark.parametrize(
+    ("device", "error", "words"),
+    [
+        ("nope", OptionError, "unknown device 'nope'"),
+        ("cuda:3", DeviceError, "no CUDA GPU for 'cuda:3' (none is there)"),
+    ],
+)
+def test_a_worker_looks_at_its_device_before_it_looks_for_a_scheduler(
+    monkeypatch, device, error, words
+):
+    monkeypatch.setattr(gpus, "found", lambda: ([], "none is there"))
+    monkeypatch.setattr(serving, "read_address", None)
+    with pytest.raises(error, match=re.escape(words)):
+        serving.serve("127.0.0.1:8786", device, 1, None, False, print)
+
+
+@pytest.mark.parametrize(
+    ("visible", "named"), [(None, ["0", "2"]), ("5, GPU-a,7", ["5", "7"]), ("2,3,1,9", ["2", "1"])]
+)
+def test_each_process_gets_a_gpu_that_is_visible(monkeypatch, visible, named):
+    """The numbers of the variable stay those of the driver, which may hide others' GPUs."""
+    cards = [Device(kind="cuda", name="a card", index=k, problem=k % 2 * "hot") for k in range(3)]
+    monkeypatch.setattr(gpus, "found", lambda: (cards, ""))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert serving.gpus_of("auto") == named
+    assert serving.gpus_of("cuda:0") == ()
 
 
 def test_a_file_of_a_scheduler_is_checked_when_it_comes(tmp_path, monkeypatch):

@@ -90,7 +90,8 @@ def choose(request: str = "auto") -> Choice:
 def _choose_gpu(request: str) -> Choice:
     """Return the GPU for a request, or what is taken in its place; see `choose`."""
     kind, _, digits = request.partition(":")
-    named = kind in ("cuda", "opencl") and (digits.isdecimal() or request in (kind, f"{kind}:all"))
+    numbered = re.fullmatch("[0-9]{1,9}", digits) or request in (kind, f"{kind}:all")
+    named = kind in ("cuda", "opencl") and numbered
     if named and kind == "opencl":
         return Choice(_opencl_device(request, digits))
     if not (named or request in ("auto", "gpu")):
@@ -98,8 +99,10 @@ def _choose_gpu(request: str) -> Choice:
             raise OptionError(
                 f"no device '{request}': Apple's GPUs are reached through OpenCL; use opencl or cpu"
             )
-        known = ", ".join(REQUESTS)
-        raise OptionError(f"unknown device '{shown(request, 40)}': choose one of {known}")
+        from fractals.catalog import did_you_mean
+
+        known, meant = ", ".join(REQUESTS), did_you_mean(request.lower(), REQUESTS)
+        raise OptionError(f"unknown device '{shown(request, 40)}': choose one of {known}{meant}")
 
     from fractals.backends.cuda import gpus
 
@@ -121,7 +124,7 @@ def _choose_gpu(request: str) -> Choice:
         return Choice(gpu)
     if request == "gpu":
         return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")
-    note = on_the_cpu(f"the GPU is not used ({reason})") if found else ""
+    note = on_the_cpu(f"the GPU is not used ({reason})") if found or reason in gpus.BROKEN else ""
     return Choice(probe.drawing_cpu(), note)
 
 

@@ -181,6 +181,11 @@ def _draw_small(scene: str) -> None:
     fractals.render(scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
 
 
+def _memory(size: int) -> str:
+    """Return the memory of a GPU in words."""
+    return f"{size / 2**30:.0f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
+
+
 @verb("devices", "devices", "devices --json", "render --device cuda:1 -o second.png")
 @shared.json_option
 def devices_command(as_json: bool) -> None:
@@ -206,13 +211,11 @@ def devices_command(as_json: bool) -> None:
             facts = f"{counted(device.cores, 'core')}, {device.vector_bits}-bit vectors"
         elif device.kind == "cuda":
             major, minor = device.compute_capability
-            memory = device.memory / 2**30
-            facts = (
-                f"compute capability {major}.{minor}, {memory:.0f} GiB, driver CUDA {device.driver}"
-            )
+            memory = _memory(device.memory)
+            facts = f"compute capability {major}.{minor}, {memory}, driver CUDA {device.driver}"
         elif device.kind == "opencl":
             what = "GPU" if device.is_gpu else "CPU, used where it is named"
-            facts = f"{what}, {device.memory / 2**30:.0f} GiB, {device.driver}"
+            facts = f"{what}, {_memory(device.memory)}, {device.driver}"
             facts += f", without {' and '.join(device.lacks)}" if device.lacks else ""
         else:
             facts = "slow; for learning and for tests"

@@ -178,6 +178,7 @@ def tiles_command(
     read. One SCENE may be a file of raw numbers (.fz, .npz, .exr). A picture as the one SCENE,
     without options that change it, is cut as it is. A picture of any size needs little memory.
     """
+    from fractals.backends.devices import choose
     from fractals.io.escape_data import SUFFIXES
     from fractals.io.foreign.formats import PICTURES
     from fractals.tools import tiles
@@ -205,6 +206,7 @@ def tiles_command(
         print_plan(plan_table(scene, how, "bands", measures=True), False)
         return
     scene = scene.replace(bits=8)
+    choose(how["device"])  # one that is missing ends here, before there is a folder
     pyramid = tiles.of_scene(folder, scene, tile, suffix, overwrite)
     drawn = folder / tiles.DRAWN
     if not (drawn.exists() or tiles.is_complete(pyramid)):

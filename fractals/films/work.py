@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import DeviceFailedError, FractalsError, OptionError, SceneError, shown
 from fractals.io.files import PATH_SHOWN, open_inside, read_json, read_most, writing, written
 from fractals.io.stores.store import checksum, claimed, header_text
 
@@ -117,6 +117,13 @@ class FilmFolder:
                 _unlink(self.path / name)
             self.path.rmdir()
 
+    def remove_unused(self) -> None:
+        """Remove the folder if nothing is there that the same command could go on with."""
+        with contextlib.suppress(OSError):
+            if {entry.name for entry in self.path.iterdir()} <= {HEADER, SEGMENTS}:
+                self.segments.rmdir()
+                self.remove()
+
     def _crc_of(self, path: Path, first: int) -> int:
         return crc_of(path, f"{self.film} {first}")
 
@@ -171,7 +178,11 @@ def open_work(
                 file.write(header_text(header).encode() + b"\n")
         work = FilmFolder(folder, suffix, digest, resumes)
         work.clean()
-        yield work
+        try:
+            yield work
+        except DeviceFailedError:  # the next try may be on another device, or at another size
+            work.remove_unused()
+            raise
 
 
 @contextlib.contextmanager

@@ -187,7 +187,9 @@ class Card:
 
     def __init__(self, monkeypatch):
         self._monkeypatch, self.called = monkeypatch, 0
-        self._driver = open_backend(choose("cuda").device, "float64").slot.gpu.driver
+        gpu = open_backend(choose("cuda").device, "float64").slot.gpu
+        gpu.drop_unused()  # memory of tests before, for which the driver is not asked
+        self._driver = gpu.driver
 
     def fail(self, fault, first):
         name, make_error = FAULTS[fault]

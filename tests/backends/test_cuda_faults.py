@@ -649,6 +649,31 @@ def test_a_driver_that_is_too_old_or_too_new(tmp_path, settings, code, words):
     assert len(ended.stderr.splitlines()) <= 3  # two of them about compiling
 
 
+FILM = ("--size", "16x12", "--max-iterations", "50", "--cycle", "1", "--fps", "4")
+
+
+@stand_in
+@pytest.mark.parametrize(
+    ("words", "settings", "code"),
+    [
+        (("film", *FILM, "--device", "cuda", "-o", "a.mp4"), {"fail": "kernel:2:700"}, 1),
+        (("film", *FILM, "--device", "cuda", "-o", "a/%02d.png"), {"fail": "kernel:2:700"}, 1),
+        (("film", *FILM, "--device", "cuda", "-o", "a.webp"), {"memory": "1M"}, 1),
+        (("tiles", "--device", "cuda:5", "-o", "a"), {"cards": "h100,t4"}, 4),
+        *slow((("render", "--device", "cuda", "-o", "a.html"), {"fail": "kernel:2:700"}, 1)),
+        *slow((("compute", "--device", "cuda", "-o", "a.npz"), {"fail": "kernel:2:700"}, 1)),
+        *slow((("surprise", "--device", "cuda", "-o", "a.png"), {"fail": "kernel:2:700"}, 1)),
+    ],
+)
+def test_a_gpu_that_fails_at_once_leaves_no_file(tmp_path, words, settings, code):
+    """A film and tiles leave a folder only where the same command goes on with it."""
+    ended = python(tmp_path, "-m", "fractals", *words, **settings)
+    assert ended.returncode == code, ended.stderr
+    assert "GPU" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr
+    assert not list(tmp_path.iterdir())
+
+
 CARDS = "import fractals; print(*(d.name for d in fractals.devices() if d.kind == 'cuda'), sep=';')"
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,8 @@ def test_a_dry_run_starts_no_gpu(run, monkeypatch):
         ([gpu("pip install something")], "cuda", 4, "pip install something"),
         ([], "tpu", 2, "unknown device 'tpu'"),
         ([], "cuda:x", 2, "unknown device 'cuda:x'"),
+        ([gpu()], "CUDA", 2, "did you mean 'cuda'?"),
+        ([gpu()], "cuda:" + "9" * 5000, 2, "unknown device 'cuda:99999"),
     ],
 )
 def test_device_that_is_missing(run, monkeypatch, found, request_, code, words):
@@ -142,6 +145,27 @@ def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch)
     assert code == 0
     assert problem in err.splitlines()[0]
     assert "drawing on the CPU" in err.splitlines()[0]
+
+
+@pytest.mark.parametrize("reason", sorted(gpus.BROKEN))
+def test_a_driver_that_has_failed_is_not_passed_over_in_silence(run, monkeypatch, reason):
+    """Of a machine that has no GPU nothing is said."""
+    small = ("--size", "32x18", "--max-iterations", "50")
+    monkeypatch.setattr(gpus, "found", lambda: ([], reason))
+    code, _, err = run("render", *small, "-o", "a.png")
+    assert code == 0
+    said = f"fractals: the GPU is not used ({reason}); drawing on the CPU"
+    assert err.splitlines()[0] == said
+    monkeypatch.setattr(gpus, "found", lambda: ([], "the driver sees no CUDA GPU"))
+    assert "GPU" not in run("render", *small, "-o", "b.png")[2]
+
+
+def test_a_small_memory_is_shown_in_mebibytes(run, monkeypatch):
+    small = replace(gpu(), memory=512 * 2**20)
+    monkeypatch.setattr(gpus, "found", lambda: ([small, replace(small, index=1, memory=2**33)], ""))
+    lines = run("devices")[1].decode().splitlines()
+    found = [line.split(", ")[2] for line in lines if line.startswith("cuda:")]
+    assert found == ["512 MiB", "8 GiB"]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba_cuda"), reason="numba-cuda is installed")

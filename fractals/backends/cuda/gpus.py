@@ -17,6 +17,8 @@ INIT_ERRORS = {
     804: "this libcuda needs a newer driver",
     999: "the driver has failed: restart the machine",
 }
+# Of machines that have a GPU, which a person expects to draw
+BROKEN = {INIT_ERRORS[code] for code in (802, 803, 804, 999)}
 
 
 def found() -> tuple[list[Device], str]:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from fractals import __version__
 from fractals.backends.cuda import gpus
+from fractals.backends.devices import choose
 from fractals.backends.sources import source_digest
 from fractals.errors import (
     DeviceError,
@@ -456,9 +457,12 @@ def serve(
     other one: for a scheduler on this machine, only processes of this machine reach it.
 
     Raises FractalsError: the scheduler does not answer, or Dask is not installed. Raises
-    OptionError: the scheduler's address, or the worker's own one, is public and without TLS.
+    OptionError: the scheduler's address, or the worker's own one, is public and without TLS. Raises
+    OptionError or DeviceError: the device is unknown or missing.
     """
     check_address(address, insecure)
+    if note := choose(device).note:
+        on_message(note)
     import_distributed()
     # It writes stack traces where a connection ends; `fractals worker` says so in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -512,11 +516,17 @@ def serve(
 
 
 def gpus_of(device: str) -> Sequence[str]:
-    """Return the numbers of the GPUs that get a process each; none where one process is enough."""
+    """Return the GPUs that get a process each; none where one process is enough.
+
+    A GPU is named as in CUDA_VISIBLE_DEVICES.
+    """
     if device not in ("auto", "gpu", "cuda", "cuda:all"):
         return ()
     found, _ = gpus.found()
-    usable = [str(k) for k, gpu in enumerate(found) if not gpu.problem]
+    # Numbers count the GPUs that the variable leaves visible, in its order.
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    names = visible if visible[0] else map(str, range(len(found)))
+    usable = [name.strip() for name, gpu in zip(names, found, strict=False) if not gpu.problem]
     return usable if len(usable) > 1 else ()
 
 
