@@ -162,8 +162,11 @@ def report(step, seconds, iterations=None, unit="it/s", device="CPU", picture=No
         parts.append("on the GPU")
     print(f"step {step}: {', '.join(parts)}", flush=True)
     if path := os.environ.get("FRACTALS_LADDER"):
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        try:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            print(f"{path}: not written: {error.strerror}", file=sys.stderr)
     if picture is not None:
         show(step, picture)
     elif sys.argv[1:]:

@@ -294,6 +294,20 @@ def test_a_file_of_a_scheduler_is_checked_when_it_comes(tmp_path, monkeypatch):
     assert pools.read_address(str(file), True) == "tcp://8.8.8.8:8786"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit of the size of files")
+def test_a_part_of_the_keys_does_not_stay(tmp_path):
+    """Files of other names in the folder do."""
+    pytest.importorskip("cryptography")
+    kept = tmp_path / "old" / "mine"
+    kept.parent.mkdir()
+    kept.write_bytes(b"mine")
+    for folder in ("new", "old"):
+        line = f"ulimit -f 0; {sys.executable} -B -m fractals cluster-keys {folder}"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert [path.name for path in sorted(tmp_path.rglob("*"))] == ["old", "mine"]
+
+
 def test_keys_that_would_not_be_used_are_an_error(tmp_path):
     """Whoever gives keys means TLS."""
     write_keys(tmp_path / "keys", 1)

@@ -298,6 +298,7 @@ class ProgressLine:
         self._begun = self._last = monotonic()
         self._clock = compile_clock()
         self._compiled = self._clock.seconds()
+        self._prepared: float | None = None  # seconds before drawing began, without compiling
         self._bar: Any = None
         self._task: Any = None
         self._ended = threading.Event()
@@ -333,6 +334,9 @@ class ProgressLine:
         share = done / max(total, 1)
         seconds = monotonic() - self._begun
         drawing = max(0.0, seconds - self._clock.seconds() + self._compiled)
+        if self._prepared is None:  # imports, orbits and probes say nothing about the tiles
+            self._prepared = 0.0 if done else drawing
+        drawing -= self._prepared
         left = f", {about(drawing / share - drawing)} left" if 0 < share < 1 else ""
         line = f"{100 * share:.0f} % done after {duration(seconds)}{left}"
         if not done:

@@ -1,6 +1,7 @@
 """The options that several verbs share, and the user's file of their defaults."""
 
 import functools
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -64,8 +65,8 @@ def path() -> Path:
 
 @functools.cache
 def read(file: Path) -> dict[str, Any]:
-    """Return the table of a file of defaults; an empty one where there is no file."""
-    return _read(file) if file.is_file() else {}
+    """Return the table of a file of defaults; an empty one where no file is seen."""
+    return _read(file) if os.path.isfile(file) else {}  # False in the home of another user, too
 
 
 def _read(file: Path) -> dict[str, Any]:

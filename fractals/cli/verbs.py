@@ -289,6 +289,8 @@ def explain(error: Exception | SystemExit) -> int:
     if isinstance(error, BrokenPipeError):
         discard(sys.stdout)
         return 1
+    if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
+        error = error.__cause__  # which click takes for an end of what a user types
     if isinstance(error, click.Abort):
         print_line("interrupted")
         return INTERRUPTED

@@ -58,8 +58,7 @@ class Filming:
         if video:
             encode.check_encoder(video)
         else:
-            pixels = len(forecast) * forecast.size[0] * forecast.size[1]
-            check_loop(f".{message.format}", forecast.fps, pixels)
+            check_loop(f".{message.format}", forecast.fps, forecast.size, len(forecast))
         plan = forecast.plan(video, sound=bool(message.sound) and not message.preview)
         workers = None if message.preview else self.jobs.shared(message.format)
         if message.forecast:

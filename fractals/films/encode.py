@@ -24,6 +24,7 @@ from typing import IO, Any
 from fractals.errors import FractalsError, OptionError, shown, to_install
 from fractals.films.planes import SAMPLING, Frame, Packed, Planes
 from fractals.films.work import FilmFolder
+from fractals.scene.numbers import MAX_SIDE
 from fractals.threads import core_count
 
 Tell = Callable[[str], None]
@@ -87,14 +88,20 @@ class Codec:
     # bits_a_pixel, pixels_a_second: of a file, and of one encoder, for forecasts
     bits_a_pixel: float = 0.08
     pixels_a_second: float = 29e6
-    least: int = 2  # pixels of a side: smaller ones end ffmpeg with an error, or by a signal
+    # Pixels of a side, and of width and height: others end ffmpeg with an error, or by a signal.
+    # .mp4 and .mov write a side in 16 bits.
+    least: int = 2
+    most: tuple[int, int] = (65_535, 65_535)
 
 
+# Pixels of a side, beyond which libx265 requires 32 of the other: level 5 has no smaller blocks.
+LONG = 4096
 X265 = "log-level=error:pools=none:frame-threads=1:info=0:open-gop=0"
 CODECS = {
     "h264": Codec(
         ("-c:v", "libx264", "-preset", "medium", "-crf", "17", "-threads", "1"),
         (".mp4", ".mkv", ".mov"),
+        most=(16_384, 16_384),
     ),
     "hevc": Codec(
         (
@@ -111,6 +118,7 @@ CODECS = {
         (10, 8),
         pixels_a_second=12e6,
         least=16,
+        most=(16_384, 8_704),
     ),
     "prores": Codec(
         ("-c:v", "prores_ks", "-profile:v", "3", "-threads", "1"),
@@ -128,6 +136,7 @@ CODECS = {
         (16,),
         "",
         20.0,
+        most=(MAX_SIDE, MAX_SIDE),
     ),
 }
 DEFAULTS = {".mp4": "h264", ".mov": "prores", ".mkv": "av1", ".webm": "av1"}
@@ -154,13 +163,21 @@ class Video:
     def check_size(self, size: tuple[int, int]) -> None:
         """Raise an `OptionError` for sides that the codec does not take.
 
-        They are too short, or chroma values would lie across the picture's edge.
+        They are too short or too long, or chroma values would lie across the picture's edge.
         """
-        least = CODECS[self.codec].least
+        least, most = CODECS[self.codec].least, CODECS[self.codec].most
+        if self.codec == "hevc" and max(size) > LONG:
+            least = 32
         if min(size) < least:
+            beside = f" beside more than {LONG}" if least == 32 else ""
             raise OptionError(
-                f"{size[0]}x{size[1]}: the sides of {self.codec} have {least} pixels or more; "
-                "give a larger size=, or a .gif or .webp"
+                f"{size[0]}x{size[1]}: the sides of {self.codec} have {least} pixels or more"
+                f"{beside}; give a larger size=, or a .gif or .webp"
+            )
+        if size[0] > most[0] or size[1] > most[1]:
+            raise OptionError(
+                f"{size[0]}x{size[1]}: {self.codec} takes at most {most[0]}x{most[1]} pixels; give "
+                "a smaller size=, or lossless=True and a .mkv"
             )
         across, down = SAMPLING.get(self.sampling, (1, 1))
         if size[0] % across or size[1] % down:

@@ -18,12 +18,13 @@ from fractals.films import encode
 from fractals.films.encode import Video
 from fractals.films.plan import FilmPlan, Timeline, frame_scenes, segments_of
 from fractals.films.planes import Frame, rounded
-from fractals.films.writing import SUFFIXES, write_loop
+from fractals.films.writing import SUFFIXES, check_loop, write_loop
 from fractals.io.image import Image
 from fractals.rendering.families import family_of
 
 PLACES, RUN = 3, 5  # places of a film, and frames there that follow each other
 ACROSS = 480  # pixels, to which wider frames are made smaller
+LEAST = max(codec.least for codec in encode.CODECS.values())  # pixels of a side, of any codec
 PATIENCE = 10.0  # seconds that these frames may take by their forecast
 # Bits of a frame grow with its pixels to this power (measured: zooms of 320x180 and 1280x720).
 GROWTH = 0.78
@@ -34,7 +35,12 @@ def with_measured_file(film: Timeline, plan: FilmPlan, path: str | Path) -> Film
     """Return a plan with the bytes of the film's pictures, and the seconds of writing a loop.
 
     The plan is unchanged if frames to measure would take more than PATIENCE seconds.
+    `OptionError`: the file can't hold frames of this size.
     """
+    if plan.video:
+        plan.video.check_size(film.size)
+    elif (suffix := Path(path).suffix.lower()) in SUFFIXES:
+        check_loop(suffix, film.fps, film.size, len(film))
     small = _reduced(film)
     if _seconds(small) > PATIENCE:
         return plan
@@ -65,7 +71,7 @@ def _reduced(film: Timeline) -> Timeline:
     width, height = film.size
     if width <= ACROSS:
         return film
-    sides = ACROSS, max(2, round(ACROSS * height / width / 2) * 2)
+    sides = ACROSS, max(LEAST, round(ACROSS * height / width / 2) * 2)
     options = film.options.replace(progress=None, on_message=lambda line: None)
     return replace(film, scene=film.scene.replace(size=sides), options=options)
 

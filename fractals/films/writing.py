@@ -37,6 +37,7 @@ WEBP = {"quality": 80, "method": 4, "minimize_size": False}
 GIF = {"optimize": False, "disposal": 1}
 UNITS = {".webp": 1000, ".gif": 100}  # parts of a second in which frames are timed
 MOST_FPS = {".webp": 60.0, ".gif": 50.0}  # browsers show faster ones slowly
+MOST_SIDE = {".webp": 16_383, ".gif": 65_535}  # pixels, which their headers can say
 MOST_PIXELS = 2**31  # of all frames: Pillow keeps them, compressed
 COLORS = 256  # of a GIF
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
@@ -113,7 +114,7 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
     resumes = video is not None and os.path.isdir(folder_of(Path(name)))
     check_output(name, options.overwrite or resumes)
     if video is None:
-        check_loop(suffix, film.fps, len(numbers) * math.prod(film.size))
+        check_loop(suffix, film.fps, film.size, len(numbers))
         return Output(Path(name), numbers, options)
     video.check_size(film.size)
     encode.check_encoder(video)
@@ -390,8 +391,14 @@ def _pictures_there(film: Timeline, output: Output) -> set[int]:
 # Animated pictures: WebP and GIF, which browsers show everywhere and repeat.
 
 
-def check_loop(suffix: str, fps: float, pixels: int) -> None:
-    """Raise an `OptionError` where an animated picture can't hold a film."""
+def check_loop(suffix: str, fps: float, size: tuple[int, int], count: int) -> None:
+    """Raise an `OptionError` where an animated picture can't hold a film of `count` frames."""
+    pixels, most = count * math.prod(size), MOST_SIDE[suffix]
+    if max(size) > most:
+        raise OptionError(
+            f"{size[0]}x{size[1]}: the sides of a {suffix} have at most {most} pixels; give a "
+            "smaller size=, or lossless=True and a .mkv"
+        )
     if fps > MOST_FPS[suffix]:
         raise OptionError(
             f"{suffix}: browsers show at most {MOST_FPS[suffix]:g} frames a second: give "

@@ -137,3 +137,21 @@ def test_a_filled_cache_compiles_nothing(run, monkeypatch, tmp_path):
     subprocess.run([*command, "-o", str(tmp_path / "a.png")], check=True, capture_output=True)
     assert sorted(tmp_path.rglob("*.code")) == files
     assert "give one" in run("cache", "--fill", "--empty")[2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the rights of a folder")
+def test_a_home_that_cannot_be_searched_has_no_defaults(run, monkeypatch, tmp_path):
+    """As of a service, or under sudo, which keeps the home of another user."""
+
+    def denied(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    file = tmp_path / "home" / "defaults.toml"
+    monkeypatch.setattr(shared, "path", lambda: file)
+    shared.read.cache_clear()
+    if os.geteuid():
+        file.parent.mkdir(mode=0)
+    else:  # root searches every folder
+        monkeypatch.setattr(type(file), "stat", denied)
+    assert shared.read(file) == {}
+    shared.read.cache_clear()

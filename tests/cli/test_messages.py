@@ -218,6 +218,22 @@ def test_what_compiling_took_is_no_forecast(capfd, monkeypatch):
     assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 18 s left\n"
 
 
+def test_what_preparing_took_is_no_forecast(capfd, monkeypatch):
+    """Of 45 s, 30 passed before the first tile began, and 5 of the others were compiling."""
+    monkeypatch.setattr(messages, "EVERY", 10.0)
+    clock, compiled = iter([0.0, 30.0, 30.0, 45.0, 45.0]), iter([2.0, 7.0, 12.0])
+    monkeypatch.setattr(messages, "monotonic", lambda: next(clock))
+    compile_clock = SimpleNamespace(seconds=lambda: next(compiled))
+    monkeypatch.setattr(messages, "compile_clock", lambda: compile_clock)
+    line = messages.ProgressLine(pixels=100)
+    line(0, 100)
+    line(10, 100)
+    assert capfd.readouterr().err.splitlines() == [
+        "fractals: preparing the first tile, 30 s so far",
+        "fractals: 10 % done after 45 s, about 1.5 minutes left",
+    ]
+
+
 def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
     monkeypatch.setattr(messages, "EVERY", 10.0)
     clock = iter([0.0, 30.0, 30.0])

@@ -400,3 +400,15 @@ def test_a_signal_in_a_destructor_is_not_lost(name, raised):
     assert ended.stdout == f"{raised}\n"
     assert ended.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"  # as ever
     assert ended.returncode == 0
+
+
+def test_a_file_that_ends_too_soon_is_no_ctrl_c(run, monkeypatch):
+    """click takes an EOFError, as of damaged code of Python, for an end of what a user types."""
+
+    def ends(*_):
+        raise EOFError("marshal data too short")
+
+    monkeypatch.setattr(os, "access", ends)
+    code, _, err = run("render", "--size", "2x2", "-o", "a.png")
+    line = "fractals: internal error: EOFError: marshal data too short (--verbose says where)"
+    assert (code, err.strip()) == (1, line)

@@ -280,6 +280,54 @@ def test_sides_that_end_the_encoder_are_refused(tmp_path, codec, suffix):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("dry", [["--dry-run"], []], ids=["dry run", "film"])
+@pytest.mark.parametrize(
+    ("name", "codec", "size", "words"),
+    [
+        ("a.mp4", "h264", "1x4", "the sides of h264 have 2 pixels or more"),
+        ("a.mkv", "ffv1", "4x1", "the sides of ffv1 have 2 pixels or more"),
+        ("a.mov", "prores", "3x4", "even sides; give --size 4x4"),
+        ("a.mp4", "hevc", "8x64", "the sides of hevc have 16 pixels or more;"),
+        ("a.mp4", "hevc", "4098x30", "have 32 pixels or more beside more than 4096;"),
+        ("a.mp4", "h264", "16386x2", "h264 takes at most 16384x16384 pixels"),
+        ("a.webm", "av1", "16x8706", "av1 takes at most 16384x8704 pixels"),
+        ("a.mov", "prores", "2x65536", "prores takes at most 65535x65535 pixels"),
+        ("a.webp", None, "16384x1", "the sides of a .webp have at most 16383 pixels"),
+        ("a.gif", None, "1x65536", "the sides of a .gif have at most 65535 pixels"),
+    ],
+)
+def test_a_size_that_a_file_cannot_hold_is_refused_before_any_work(
+    run, name, codec, size, words, dry
+):
+    asked = ["--codec", codec] if codec else []
+    line = ["--cycle", "1", "--fps", "2", "--max-iterations", "5", "--size", size, *asked]
+    code, out, err = run("film", *line, "-o", name, *dry)
+    assert (code, out, err.count("\n")) == (2, b"", 1)
+    assert err.startswith(f"fractals: {size}: ")
+    assert words in err
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "codec", "size"),
+    [
+        ("mp4", "h264", (2, 2)),
+        ("mp4", "h264", (16384, 2)),
+        ("mp4", "hevc", (16, 4096)),
+        ("mp4", "hevc", (4098, 32)),
+        ("webm", "av1", (16, 8704)),
+        ("mov", "prores", (65534, 2)),
+        ("mkv", "ffv1", (2, 3)),
+        ("gif", None, (1, 1)),
+        ("webp", None, (16383, 1)),
+    ],
+)
+def test_the_least_and_the_largest_sides_are_encoded(tmp_path, ffmpeg, suffix, codec, size):
+    given = {**TINY, "size": size, "max_iterations": 5}
+    film = fractals.film(cycle=1, fps=2, **given)
+    assert film.save(tmp_path / f"a.{suffix}", codec=codec).frames == 2
+
+
 def test_one_frame(tmp_path, decode):
     film = fractals.film("seahorse", cycle=1, fps=1, **TINY)
     film.save(tmp_path / "film.mp4")

@@ -526,6 +526,30 @@ def test_decomposition_gives_numbers_of_colors():
     assert np.abs(pixels[out] - wanted).max() <= 1
 
 
+@pytest.mark.parametrize("entry", ["mandel", "barnsleym1", "mandel bailout=50"])
+def test_a_biomorph_has_one_color_where_one_part_of_the_last_z_is_small(entry):
+    """The bailout is 100 where the entry names none."""
+    bailout = 50 if "bailout" in entry else 100
+    pixels, raw = drawn_grays(f"{entry} biomorph=200")
+    out = raw.count < LIMIT
+    near = np.minimum(np.abs(raw.z.real), np.abs(raw.z.imag)) / bailout**0.5
+    sure = out & ((near < 0.99) | (near > 1))
+    body = sure & (near < 1)
+    assert raw.scene.iteration.escape_radius == pytest.approx(bailout**0.5)
+    assert sure.sum() > 0.9 * out.sum()
+    assert body.any()
+    assert (sure & ~body).any()
+    assert np.abs(pixels[body] - 200).max() <= 1
+    assert np.abs(pixels - raw.count)[sure & ~body].max() <= 1
+
+
+@pytest.mark.parametrize("keys", ["decomp=256", "outside=9"])
+def test_a_biomorph_gives_way_to_parts_of_a_turn_and_to_one_color(keys):
+    scene, lost = read(f"mandel biomorph=200 {keys} {GRAY}")
+    assert (scene.color.layers, lost) == ((), ())
+    assert read(f"mandel biomorph=off {GRAY}")[0].iteration.escape_radius == 2.0
+
+
 def test_the_angle_outside_goes_up_and_down_the_colors():
     pixels, raw = drawn_grays("barnsleym1 outside=atan")
     out = raw.count < LIMIT

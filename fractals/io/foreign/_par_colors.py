@@ -22,6 +22,8 @@ DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} 
 }
 COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
 Entry = Mapping[str, tuple[str, str]]
+# Places on a palette: values of `biomorph` are below END, which stands for "both parts are large".
+NEAR, FAR, END = 0.998, 0.999, 0.9995
 
 # What a setting adds to the picture, in the words of the line about what is lost.
 OUTSIDE = {
@@ -50,6 +52,7 @@ def color_of(
     fields: Entry,
     steps: int,
     ahead: int,
+    radius: float | None,
     beside: Beside,
     lost: list[str],
     turned: bool = False,
@@ -57,7 +60,8 @@ def color_of(
     """Return the colors; add a line to `lost` for each setting without an equivalent.
 
     `steps`: the limit of iterations. `ahead`: by how much the numbers of colors exceed the counts.
-    `beside`: reads files that the entry names. `turned`: whether the conjugate of z is drawn.
+    `radius`: of escape; None where a test of another kind ends orbits. `beside`: reads files that
+    the entry names. `turned`: whether the conjugate of z is drawn.
     """
     colors = all_colors(fields, beside, lost)
     ahead += ADDED.get(fields.get("outside", ("", ""))[0].lower(), (0, 0, 0))[2]
@@ -80,6 +84,8 @@ def color_of(
         lost.append(f"the curve of colors (logmap={logmap[:40]})")
     color |= _outside(fields, colors, lost, turned)
     _inside(fields, colors, color, lost)
+    if layers := _biomorph(fields, colors, radius, lost):
+        color["layers"] = [*color.get("layers", []), *layers]
     return color
 
 
@@ -140,9 +146,35 @@ def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) ->
         lost.append("the continuous potential, which blends the bands of counts (potential)")
     if float(number(*fields.get("distest", ("0", "distest")))):
         lost.append("the distance to the set, which gives the colors (distest)")
-    if fields.get("biomorph", ("-1", ""))[0] not in ("-1", "none", "no", "off"):
-        lost.append("one color where only one part of the last z is large (biomorph)")
     return {}
+
+
+def biomorph_of(fields: Entry) -> int:
+    """Return the number of the color where only one part of the last z is large; -1: none.
+
+    Fractint looks at it where neither `decomp` nor one color outside decides.
+    """
+    text, where = fields.get("biomorph", ("-1", "biomorph"))
+    return -1 if text.lower() in ("-1", "none", "no", "off") else whole(text, where)
+
+
+def _biomorph(fields: Entry, colors: list[str], radius: float | None, lost: list[str]) -> list[Any]:
+    """Return layers that give one color to samples with a part of the last z below the radius."""
+    index = biomorph_of(fields)
+    outside = fields.get("outside", ("iter", ""))[0]
+    if index < 0 or outside.isdecimal() or float(number(*fields.get("decomp", ("0", "decomp")))):
+        return []
+    if radius is None or index >= len(colors):
+        lost.append("one color where only one part of the last z is large (biomorph)")
+        return []
+
+    def layer(near: str, far: str, blend: str) -> dict[str, Any]:
+        stops = [[0.0, near], [NEAR, near], [FAR, far], [END, far]]
+        shown = {"palette": {"stops": stops}, "transfer": "linear", "density": END, "offset": 0.0}
+        return {"coloring": "biomorph", **shown, "blend": blend}
+
+    black = layer("#000000", "#ffffff", "multiply")
+    return [black, layer(colors[index], "#000000", "screen")]
 
 
 def _inside(fields: Entry, colors: list[str], color: dict[str, Any], lost: list[str]) -> None:

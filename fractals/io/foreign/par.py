@@ -42,7 +42,7 @@ from fractals.io.foreign._fractint import (
 )
 from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given
 from fractals.io.foreign._frm_ends import program_of
-from fractals.io.foreign._par_colors import all_colors, color_of
+from fractals.io.foreign._par_colors import all_colors, biomorph_of, color_of
 from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
 from fractals.io.foreign._screen import lost as screen_lost
 from fractals.io.foreign._view import (
@@ -61,6 +61,7 @@ MAX_KEYS = 1000  # of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
 MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
+BIOMORPH = 100.0  # bailout of an entry with `biomorph`, where it names none
 MAX_STRETCH = 1e3  # of a scene
 MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
@@ -234,7 +235,7 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
     if found.radius is not None:
         table["iteration"]["escape_radius"] = found.radius
     turned = is_turned(found.kin, place.up)
-    table["color"] = color_of(fields, steps, found.ahead, file.beside, lost, turned)
+    table["color"] = color_of(fields, steps, found.ahead, found.radius, file.beside, lost, turned)
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
@@ -295,7 +296,7 @@ def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
         lost.append(f"the population that orbits begin with ({params[1][:40]}): it is 0.5 here")
     inside, at = fields.get("inside", ("1", "inside"))
     inside = inside if inside.isdecimal() else "1"  # as Fractint does, for it has no other there
-    color = color_of({**fields, "inside": (inside, at)}, half, 0, file.beside, lost)
+    color = color_of({**fields, "inside": (inside, at)}, half, 0, None, file.beside, lost)
     table["color"] = {"coloring": {"name": "lyapunov", "warmup": warmup}}
     if colors := color.get("palette", {}).get("stops"):
         # The value is half of e to the exponent: order goes down colors 1 to 255, and chaos has 0.
@@ -353,7 +354,8 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     refused = SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
     if own is None or functions is None:
         raise refused
-    bailout = real(*fields.get("bailout", ("0", "bailout"))) or own.bailout
+    usual_bailout = own.bailout if biomorph_of(fields) < 0 else BIOMORPH
+    bailout = real(*fields.get("bailout", ("0", "bailout"))) or usual_bailout
     params += ["0"] * (10 - len(params))
     given = EntryParameters(params, functions, bailout, test.lower())
     try:

@@ -104,14 +104,22 @@ def write_keys(folder: Path, days: int = DAYS) -> None:
     """
     contents = make_keys(days)
     with writing(folder):
+        made = not folder.exists()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in KEYS:
             if os.path.lexists(folder / name):
                 raise FractalsError(f"'{folder / name}' exists already: name another folder")
-        for name, content in zip(KEYS, contents, strict=True):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            with os.fdopen(os.open(folder / name, flags, 0o600), "w") as file:
-                file.write(content)
+        try:
+            for name, content in zip(KEYS, contents, strict=True):
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                with os.fdopen(os.open(folder / name, flags, 0o600), "w") as file:
+                    file.write(content)
+        except OSError:  # a part of the keys is of no use, and would be in the way
+            for name in KEYS:
+                (folder / name).unlink(missing_ok=True)
+            if made:
+                folder.rmdir()
+            raise
 
 
 # dask-jobqueue has a package of its own, because it is needed on clusters with a job system only.
