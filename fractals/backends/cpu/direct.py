@@ -236,8 +236,11 @@ def make_body(target, options):
 
     test_inside = shortcuts and not julia and formula.inside is not None
     # With AVX-512, tests are cheaper and a pack has more lanes, so speculation fails more often.
-    # Where the formula tells what is inside, few orbits are left that it would help.
+    # Where the formula tells what is inside, few orbits are left that it would help; yet a browser
+    # has the dearest tests, and few formulas tell that, so few programs are longer for it.
     speculative = FEW_REGISTERS and size == 2 and not test_inside
+    if machine_code.FOR_BROWSERS:
+        speculative = test_inside and not planes
     if test_inside:
         within = jit(formula.inside)
     else:
@@ -380,12 +383,15 @@ def make_body(target, options):
     def speculate(tile, at, u, v, point, early, max_iterations, lists, end):
         """Take the first steps of some neighbors without a test.
 
-        Return the new end of the list, or -1 where one of them escaped: nothing is stored then.
+        Return the new end of the list, or -1 where one of them escaped, or is inside for certain:
+        nothing is stored then.
         """
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         state, ca, cb = begin(u, v, a, b, point)
+        if test_inside and any_lane(within(ca, cb)):
+            return -1
         store_rows(numbers, end, room, lane_of(state, ca, cb))
         still = take_steps(numbers, end, room, 0, 0, point, early)
         if any_lane(~still):
@@ -393,6 +399,7 @@ def make_body(target, options):
         store(tile.count, at, truncate(everywhere(max_iterations, zero)))
         store(tile.x, at, zero)
         store(tile.y, at, zero)
+        put_slope(tile.dx, tile.dy, at, state, ~still, still)
         if early < max_iterations - 1:
             store(places, end, indices(at, zero))
             end += lane_count(zero)

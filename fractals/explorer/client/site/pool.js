@@ -9,7 +9,7 @@ const MOST = 8, // workers
 /** @typedef {import("./drawer.js").Found} Found */
 /** @typedef {{id: number, job: Job, haste: number, signal?: AbortSignal, done: (found: Found) => void,
  * failed: (error: Error) => void}} Waiting */
-/** @typedef {{worker: Worker, now: Waiting|null}} Hand */
+/** @typedef {{worker: Worker, now: Waiting|null, layers: Job["layers"]|null}} Hand `layers`: of its last job */
 
 export class Pool {
   /** @type {Waiting[]} */ #waiting = [];
@@ -58,13 +58,15 @@ export class Pool {
       const one = hand && this.#waiting.shift();
       if (!hand || !one) return;
       hand.now = one;
-      hand.worker.postMessage({ id: one.id, job: one.job });
+      const { layers, ...job } = one.job; // their tables are long: a worker keeps the last ones
+      hand.worker.postMessage({ id: one.id, job: hand.layers === layers ? job : one.job });
+      hand.layers = layers;
     }
   }
 
   #made() {
     const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" }),
-      hand = /** @type {Hand} */ ({ worker, now: null });
+      hand = /** @type {Hand} */ ({ worker, now: null, layers: null });
     worker.postMessage({ begin: this.begin });
     worker.onmessage = ({ data: { id, found, error } }) => {
       const one = hand.now;

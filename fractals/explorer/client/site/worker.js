@@ -3,6 +3,8 @@ import { Drawer } from "./drawer.js";
 
 /** @type {Drawer|null} */
 let drawer = null;
+/** @type {import("./drawer.js").Job["layers"]} */
+let layers = []; // of the last job
 const post = /** @type {(message: object, taken?: Transferable[]) => void} */ (postMessage); // a worker's
 
 /** Load a file of programs. @param {string} url */
@@ -21,7 +23,8 @@ onmessage = async ({ data: { id, job, begin } }) => {
     return;
   }
   try {
-    const found = await drawer?.draw(job),
+    layers = job.layers ?? layers;
+    const found = await drawer?.draw({ ...job, layers }),
       arrays = Object.values(found ?? {}).filter((each) => ArrayBuffer.isView(each));
     post(
       { id, found },
