@@ -159,8 +159,8 @@ def lost_starts(ptx):
 
     Each with the register that it should be a copy of: the earlier loop began with this copy, what
     lies between the loops reads it, and nothing copies it again. libNVVM 13.5.37 loses such copies
-    where two orbits have the same x at first. A loop that reads the register itself may go on with
-    the numbers of the earlier one: the register holds c, and an orbit that began with c goes on.
+    where two orbits have the same x at first. Where a loop reads the register itself, the later one
+    may go on with the numbers of the earlier one: the register holds c, and an orbit began with it.
     """
     lines = ptx.splitlines()
     labels = {found[1]: at for at, line in enumerate(lines) if (found := LABEL.match(line))}
@@ -169,9 +169,9 @@ def lost_starts(ptx):
     loops = [range(to, at + 1) for to, at in ends if to < at]
     found = set()
     for first in loops:
-        made, _ = _registers(lines[first.start : first.stop])
+        made, used = _registers(lines[first.start : first.stop])
         for copy, start in COPY.findall("\n".join(lines[: first.start])):
-            if copy not in made or start in made:
+            if copy not in made or start in made | used:
                 continue
             for second in loops:
                 changed, needed = _registers(lines[second.start : second.stop])
