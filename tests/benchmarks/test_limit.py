@@ -217,7 +217,7 @@ def test_a_report_without_a_ladder_gets_no_rung(capsys, tmp_path):
         (["--only", "q"], "unknown workload 'q': choose of a, b, c"),
         (["--runs", "0"], "0 runs: give 1 or more"),
         (["--size", "big"], "'big'"),
-        (["--read", "missing.json"], "missing.json: No such file"),
+        (["--read", "missing.json"], "missing.json: no such file"),
     ],
 )
 def test_mistakes_get_one_line(capsys, arguments, line):
