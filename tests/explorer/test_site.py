@@ -130,10 +130,12 @@ def test_palettes_have_the_numbers_of_the_program(ask, tmp_path):
 
 @needs_node
 def test_blocks_are_whole_tiles_and_large_only_where_a_view_is_quick(ask):
-    views = [(2, 300, 1), (2, 3000, 1), (2, 300, 8), (3, 300, 1), (3, 3000, 1), (100, 300, 1)]
+    views = [(2, 300, 1), (2, 300, 2), (2, 300, 8), (2, 3000, 1)]
+    views += [(3, 300, 1), (3, 3000, 1), (100, 300, 1)]
     (told,) = ask({"do": "sides", "views": views})
     sides = dict(zip(views, told["answer"], strict=True))
-    assert sides[2, 300, 1] == 2 * sides[2, 3000, 1]
+    assert sides[2, 300, 1] == 4 * sides[2, 3000, 1]
+    assert sides[2, 300, 2] == 2 * sides[2, 3000, 1]
     assert sides[2, 300, 8] == sides[2, 3000, 1]
     for (n, _, _), side in sides.items():
         assert side % max(1, 64 // n) == 0
