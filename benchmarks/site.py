@@ -7,9 +7,10 @@
     python benchmarks/site.py --json > benchmarks/site-<processor>.json
     python benchmarks/site.py --read FILE.json         # its table
 
-A page without anything else draws a view of 1000x625 pixels by one worker, and lays its blocks into
-a picture. A measurement draws the view as often as takes about a second, and reads the CPU time of
-the page's process; those of the engines take turns, and the least counts.
+A page without anything else draws a view of 1000x625 pixels by one worker, and lays its blocks, as
+large as those of quick views, into a picture. A measurement draws the view as often as takes about
+a second, and reads the CPU time of the page's process; those of the engines take turns, and the
+least counts.
 `render` is this program on one thread. `exact`: the pixels are those of `render`. An engine beside
 is a folder with `worker.js`, a module that answers `{columns, rows, limit}`, the places of samples,
 with `{image, values}`: RGBA, and smooth counts, infinite inside. It has drawn when both are there.
@@ -63,7 +64,7 @@ PAGE = """async ([folder, beside]) => {
     const part = (name) => import(new URL(`client/site/${name}.js`, folder).href);
     const names = ["palettes", "pool", "parts", "plan", "scene", "views"];
     const parts = Object.assign({}, ...(await Promise.all(names.map(part))));
-    const { Palettes, Pool, blocks, cut, lay, gridOf, planOf, whole, settle } = parts;
+    const { Palettes, Pool, blocks, cut, lay, sideOf, gridOf, planOf, whole, settle } = parts;
     const packed = await fetch(new URL("engine/facts.bin", folder));
     const text = packed.body.pipeThrough(new DecompressionStream("deflate"));
     const facts = await new Response(text).json();
@@ -81,7 +82,8 @@ PAGE = """async ([folder, beside]) => {
     window.drawn = async (want = "pixels") => {
         const [width, height] = job.size, made = new Uint8Array(3 * width * height);
         const values = new Float64Array(want === "values" ? width * height : 0);
-        await Promise.all(blocks(job.size, [width / 2, height / 2]).map(async (block) => {
+        const side = sideOf(job.n, 0, pool.size), middle = [width / 2, height / 2];
+        await Promise.all(blocks(job.size, middle, side).map(async (block) => {
             const found = await pool.draw({ ...job, want, ...cut(grid, block, job.n) });
             const [x, y, w, h] = block;
             if (want === "pixels") return lay(made, width, block, found.rgb);

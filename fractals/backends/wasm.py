@@ -27,7 +27,7 @@ from fractals.backends.compilation import counted, with_room
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.exact_fma import with_exact_fma
 from fractals.backends.machine_code import Laid, Layout, Program, Uncompilable, layout_of
-from fractals.backends.wasm_vectors import ABREAST, in_vectors, with_relaxed
+from fractals.backends.wasm_vectors import ABREAST, in_vectors, with_held, with_relaxed
 from fractals.errors import FractalsError
 
 TRIPLE = "wasm32-unknown-unknown"
@@ -91,6 +91,8 @@ def module_of(
         raise FractalsError(f"browsers have no function {min(missing)}")
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(whole, builder)
+    if ordered:  # otherwise LLVM moves constants, too, to where they are used
+        whole = llvm.parse_assembly(with_held(str(whole)))
     return _exporting(machine.emit_object(whole), len(texts))
 
 
@@ -262,6 +264,7 @@ class CallRecorder(CpuBackend):
     def __init__(self, number: str, exact: bool = False, ordered: bool = False) -> None:
         super().__init__(number, 1)  # type: ignore[no-untyped-call]
         self._exact, self._ordered = exact, ordered
+        self.abreast = ABREAST  # vectors side by side in loops of the next programs, if ordered
         self.calls: list[Call] = []
         self.texts: list[str] = []
         self.scratch = self._rooms = _Rooms()
@@ -283,7 +286,7 @@ class CallRecorder(CpuBackend):
     ) -> Program:
         """Return a program that is recorded where it is called; see `program_of`."""
         kinds = {"loop": loop, "checked": checked, "packed": packed, "long": long}
-        abreast = ABREAST if self._ordered and loop else 0
+        abreast = self.abreast if self._ordered and loop else 0
         own = *kinds.values(), abreast
         texts = code_cache.program(_Texts, "wasm", make_body, number, options, *own)
 

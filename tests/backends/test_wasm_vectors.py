@@ -8,7 +8,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from fractals.backends import machine_code
-from fractals.backends.wasm_vectors import in_vectors, with_relaxed
+from fractals.backends.wasm_vectors import in_vectors, with_held, with_relaxed
 
 COUNT = 64
 LOOP = """
@@ -157,6 +157,18 @@ def test_vectors_side_by_side_have_the_same_bits(body, vectors):
     first = made.index("store <2 x double>")
     assert made.count("load <2 x double>", 0, first) == vectors  # before any result is stored
     assert made.count("store <2 x double>") % vectors == 0
+
+
+@pytest.mark.parametrize("body", [BOTH, EXPONENT])
+def test_constants_are_made_once_with_the_same_bits(body):
+    text = LOOP.format(body=body)
+    made = with_held(in_vectors(text, 4))
+    assert run(made, numbers(), COUNT) == run(text, numbers(), COUNT)
+    constants = [line for line in made.splitlines() if "splat (" in line]
+    held = [line for line in constants if " = freeze " in line]
+    assert held
+    assert len(set(held)) == len(held)
+    assert all(line in held or "lshr" in line for line in constants)  # a browser shifts by a number
 
 
 @pytest.mark.parametrize("c", [(0.3, -3.5), (-0.7, 1.9), (9.0, 0.0)])

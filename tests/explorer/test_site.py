@@ -129,6 +129,20 @@ def test_palettes_have_the_numbers_of_the_program(ask, tmp_path):
 
 
 @needs_node
+def test_blocks_are_whole_tiles_and_large_only_where_a_view_is_quick(ask):
+    views = [(2, 300, 1), (2, 300, 2), (2, 300, 8), (2, 3000, 1)]
+    views += [(3, 300, 1), (3, 3000, 1), (100, 300, 1)]
+    (told,) = ask({"do": "sides", "views": views})
+    sides = dict(zip(views, told["answer"], strict=True))
+    assert sides[2, 300, 1] == 4 * sides[2, 3000, 1]
+    assert sides[2, 300, 2] == 2 * sides[2, 3000, 1]
+    assert sides[2, 300, 8] == sides[2, 3000, 1]
+    for (n, _, _), side in sides.items():
+        assert side % max(1, 64 // n) == 0
+        assert side >= 100
+
+
+@needs_node
 @pytest.mark.parametrize("view", [{}, {"rotation": 20.5, "stretch": 1.2}, {"mirror": True}])
 def test_moves_end_at_the_places_of_the_server(ask, view):
     chance = random.Random(str(view))

@@ -67,14 +67,15 @@ def make_paint_body(target, samples):
                     t = position[j * n + v, u]
                     drawn = t >= zero
                     k = min(int32(t * scale), last)
-                    places[v * across + u] = four * select(drawn, k, inside)
-                    parts[v * across + u] = select(drawn, fma(t, scale, -real32(k)), zero)
+                    at = uint64(v * across + u)  # not from the end of the array
+                    places[at] = four * select(drawn, k, inside)
+                    parts[at] = select(drawn, fma(t, scale, -real32(k)), zero)
             for i in range(rgb.shape[1]):
                 light = channels(zero)
                 for v in range(n):
                     for u in range(v * across + i * n, v * across + (i + 1) * n):
-                        at, part = places[uint64(u)], number(parts[uint64(u)], like)
-                        here, there = load(lookup, at, like), load(lookup, at + four, like)
+                        first, part = places[uint64(u)], number(parts[uint64(u)], like)
+                        here, there = load(lookup, first, like), load(lookup, first + four, like)
                         light = light + fma(part, there - here, here)
                 level = truncate(fma(light * shares, brightest, rounding))
                 rgb[j, i, 0] = encode[uint32(channel(level, 0))]

@@ -17,6 +17,7 @@ from typing import Any, get_args
 import numpy as np
 
 from fractals.backends.wasm import HAS_RELAXED, STACK, CallRecorder, Recording
+from fractals.backends.wasm_vectors import ABREAST, MOST_ABREAST
 from fractals.errors import FractalsError, first_line
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
@@ -33,6 +34,7 @@ LIMIT = 3_141_593  # stands for the limit while a tile is recorded
 # With relaxed SIMD, and without
 FLAVORS = {"plain": False} | ({"fused": True} if HAS_RELAXED else {})
 TRANSFERS = "linear", "sqrt", "cbrt", "log", "atan"
+USUAL = "value smooth escaped", "place log cyclic "  # programs that color most views
 SAMPLES = 1, 2, 3  # a pixel, a side, whose programs differ; that of 3 paints any number
 
 
@@ -109,6 +111,7 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     numbers = {}
 
     def add(name: str, make_body: Any, options: tuple[Any, ...], *arguments: Any) -> None:
+        recorder.abreast = MOST_ABREAST if name in USUAL else ABREAST
         run: Any = recorder.compile(make_body, *options)  # type: ignore[no-untyped-call]
         run(*arguments)
         numbers[name] = recorder.calls[-1][0]

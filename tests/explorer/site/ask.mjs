@@ -8,6 +8,7 @@ import { inflateSync } from "node:zlib";
 
 import { Drawer, isFused } from "../../../fractals/explorer/client/site/drawer.js";
 import { Palettes } from "../../../fractals/explorer/client/site/palettes.js";
+import { sideOf } from "../../../fractals/explorer/client/site/parts.js";
 import { mapBetween, Place } from "../../../fractals/explorer/client/site/places.js";
 import { gridOf, homeOf, planOf } from "../../../fractals/explorer/client/site/plan.js";
 import { linkOf, ofLink, whole } from "../../../fractals/explorer/client/site/scene.js";
@@ -44,6 +45,8 @@ const ANSWERS = {
       return { view, map: mapBetween(before, place), at: place.text([160, 80]) };
     });
   },
+  sides: ({ views }) =>
+    views.map((/** @type {[number, number, number]} */ view) => sideOf(...view)),
   link: async ({ scene }) => linkOf(whole(facts, scene)),
   table: async ({ link }) => whole(facts, await ofLink(link)),
 };

@@ -13,8 +13,8 @@
 /** @typedef {Int32Array|Float64Array} Numbers */
 /** @typedef {{at: number, shape: number[], bytes: number}} Block of memory that holds an array */
 
-const SIDE = 64, // samples of a tile's side
-  AREA = SIDE * SIDE,
+export const SIDE = 64; // samples of a tile's side
+const AREA = SIDE * SIDE,
   MOST_PROGRAMS = 6, // that keep memory of their own
   MOST_LAYERS = 16,
   MOST_SIDE = 16, // samples a pixel, a side

@@ -1,7 +1,7 @@
 /** The engine of a page without a server: it answers the messages of PROTOCOL.md, as far as a browser can. */
 import { Bookmarks } from "./bookmarks.js";
 import { Palettes } from "./palettes.js";
-import { BLOCK, blocks, cut, lay, thinned } from "./parts.js";
+import { BLOCK, blocks, cut, lay, sideOf, thinned } from "./parts.js";
 import { mapBetween, Place, zoomText } from "./places.js";
 import { formulaOf, gridOf, homeOf, planOf } from "./plan.js";
 import { FIT, HASTE, Pictures } from "./pictures.js";
@@ -366,7 +366,7 @@ export class Engine {
     ) => this.#say({ t: "drawn", frame, paint, ms: performance.now() - begun, ...facts, ...keys });
     const [width, height] = plan.size;
     const steps = [COARSE, FINER];
-    let side = BLOCK; // samples of a block
+    let [side, took] = [BLOCK, 0]; // samples of a block, ms of a pass
     for (const step of steps) {
       const first = performance.now(),
         own = thinned(gridOf(plan, plan.size, 1), step),
@@ -384,7 +384,8 @@ export class Engine {
       );
       this.put(packed(PIXELS, { frame, paint, w, h, step }, rgb));
       ended({ pass: "coarse", inside: inside / (w * h), least: Math.min(least, most), most });
-      if (step === COARSE && performance.now() - first > SLOW) {
+      took = performance.now() - first;
+      if (step === COARSE && took > SLOW) {
         steps.splice(1, 0, BETWEEN);
         side = SMALL;
         this.#say({ t: "status", frame, what: "exact" }); // from now on the page tells that it works
@@ -397,7 +398,7 @@ export class Engine {
       all = blocks(
         plan.size,
         focus.map((part) => part / 16),
-        side === SMALL ? Math.max(1, Math.floor(SMALL / plan.n)) : BLOCK,
+        sideOf(plan.n, side === SMALL ? Infinity : took * (FINER * plan.n) ** 2, this.pool.size),
       );
     let done = 0,
       said = performance.now();

@@ -1,6 +1,18 @@
 /** Parts of pictures, and of the grids of their samples. */
 
+import { SIDE } from "./drawer.js";
+
 export const BLOCK = 128; // pixels of a side that a worker draws at once
+const QUICK = 1000, // ms of a view that fewer workers draw by larger blocks: each costs 0.1 ms besides its pixels
+  ENOUGH = 4; // workers; more of them would wait for the last large blocks
+
+/** Return the side of blocks in pixels: whole tiles. @param {number} n samples a pixel, a side
+ * @param {number} [time] ms that all pixels take; infinite: blocks of a tile @param {number} [workers] */
+export function sideOf(n, time = QUICK, workers = 1) {
+  const tile = Math.max(1, Math.floor(SIDE / n)),
+    most = time < QUICK ? BLOCK * Math.max(1, ENOUGH / workers) : BLOCK;
+  return time === Infinity ? tile : tile * Math.max(1, Math.round(most / tile));
+}
 
 /** Return the part of a grid from a pixel on. @param {{columns: Float64Array[], rows: Float64Array[]}} grid
  * @param {number[]} block x, y, width and height in pixels @param {number} n samples a pixel, a side */

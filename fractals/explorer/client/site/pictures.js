@@ -1,5 +1,5 @@
 /** Pictures of a page without a server, besides its view: small ones, thumbnails and files. */
-import { blocks, cut, lay } from "./parts.js";
+import { blocks, cut, lay, sideOf } from "./parts.js";
 import { gridOf, planOf } from "./plan.js";
 import { KEYWORD, pngOf } from "./png.js";
 import { curveOf, fitted } from "./values.js";
@@ -62,7 +62,7 @@ export class Pictures {
       { plan, draw } = await this.#opened(scene, HASTE.file, signal),
       grid = gridOf(plan, size, supersampling),
       rgb = new Uint8Array(3 * size[0] * size[1]),
-      all = blocks(size, [0, 0]);
+      all = blocks(size, [0, 0], sideOf(supersampling));
     let done = 0;
     await Promise.all(
       all.map(async (block) => {
