@@ -400,7 +400,8 @@ def read_store_header(path: Path) -> dict[str, Any]:
     name = shown(path, PATH_SHOWN)
     if not os.path.exists(path):
         raise SceneError(f"{name}: no such store")
-    if not os.path.isfile(path / HEADER) and os.access(path, os.X_OK):
+    closed = os.path.isdir(path) and not os.access(path, os.X_OK)  # its files can't be seen
+    if not (closed or os.path.isfile(path / HEADER)):
         raise SceneError(f"{name}: not a store that fractals wrote")
 
     def parse() -> Any:
