@@ -39,6 +39,8 @@ def run() -> "NoReturn":
         signals.open_missing_streams()
         signals.end_by_signal()
         signals.end_in_spite_of_destructors()
+        if ".fz" in " ".join(sys.argv):
+            signals.tell_of_shortened_files()
         _begin_gpu(sys.argv[1:])
         main()
     except KeyboardInterrupt:  # while the lines above are imported

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
 SHAPE = 0.01  # by which the shape of paper may differ from the scene's without a word
+MOST_PAN = 100_000  # decimal exponent, beyond which the digits of a place take minutes
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
@@ -325,7 +326,10 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
         right = (x + Fraction(1, 2) - Fraction(columns, 2)) * width / columns
         up = -(y + Fraction(1, 2) - Fraction(rows, 2)) * width / columns
     if pan:
-        across, upwards = map(Fraction, parse_pair(pan, "pan", "0.5,0 or 10%,0", share))
+        shares = parse_pair(pan, "pan", "0.5,0 or 10%,0", share)
+        if max(each.adjusted() for each in shares) > MOST_PAN:
+            raise OptionError(f"--pan: '{shown(pan, 40)}' is beyond 1e{MOST_PAN} widths")
+        across, upwards = map(Fraction, shares)
         right, up = right + across * width, up + upwards * width
     a, b, c, d = matrix(scene.view)
     x, y = center[0] + a * right + b * up, center[1] + c * right + d * up

@@ -56,6 +56,34 @@ def _later(number: int) -> None:
     timer.start()
 
 
+def tell_of_shortened_files() -> None:
+    """Have a store that is shortened while it is read end the process with a line.
+
+    Its files are mapped into memory. That the end of one is gone is found by the processor, in
+    compiled code: no error of Python comes of it, and SIGBUS would end the process without a word.
+    """
+    if not hasattr(signal, "SIGBUS"):
+        return
+    import ctypes
+
+    from fractals.errors import InputError
+
+    once = threading.Lock()
+
+    def end(_number: int) -> None:
+        once.acquire()  # other threads wait here until the process has ended
+        with contextlib.suppress(OSError):
+            os.write(2, b"fractals: a file became shorter while it was read, or its disk fails\n")
+        os._exit(InputError.exit_code)
+
+    _kept.append(ctypes.CFUNCTYPE(None, ctypes.c_int)(end))
+    # A function of `signal.signal` would run after the fault, which is not over before it.
+    ctypes.CDLL(None).signal(int(signal.SIGBUS), _kept[-1])
+
+
+_kept: list[Any] = []  # what the system calls must not be freed
+
+
 def end_in_spite_of_destructors() -> None:
     """Raise what ends the process once more, if it was raised where Python ignores errors.
 

@@ -262,8 +262,9 @@ def read_scene_text(path: str | Path) -> str:
     except SceneError:
         raise
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or shown(error)
-        if not os.path.isfile(path):
+        told = getattr(error, "strerror", None)  # by the system, as of a file that is another's
+        reason = told or shown(error)
+        if told or not os.path.isfile(path):
             raise SceneError(f"{name}: {reason}") from None
         raise SceneError(f"{name}: the {kind} is damaged or cut short ({reason})") from None
     if text is None:
@@ -399,7 +400,8 @@ def read_store_header(path: Path) -> dict[str, Any]:
     name = shown(path, PATH_SHOWN)
     if not os.path.exists(path):
         raise SceneError(f"{name}: no such store")
-    if not os.path.isfile(path / HEADER):
+    closed = os.path.isdir(path) and not os.access(path, os.X_OK)  # its files can't be seen
+    if not (closed or os.path.isfile(path / HEADER)):
         raise SceneError(f"{name}: not a store that fractals wrote")
 
     def parse() -> Any:

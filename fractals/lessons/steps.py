@@ -1,9 +1,11 @@
 """The lessons: the user's language, the steps, runs of their scripts, checks, and the ladder."""
 
 import ast
+import contextlib
 import functools
 import json
 import locale
+import math
 import os
 import re
 import signal
@@ -12,10 +14,12 @@ import sys
 import tempfile
 import threading
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import IO, Any
 
 from fractals.catalog import PACKAGE, did_you_mean
 from fractals.errors import FractalsError, InputError, OptionError, shown
@@ -225,34 +229,66 @@ def run_python(
 ) -> int | None:
     """Run Python in a process of its own, and return its exit code; None: it took too long.
 
-    `write` receives the lines that it prints; what it raises, as where stdout is full, ends the
-    process. So does Ctrl-C, which is not for the process: Python would print a traceback there.
+    `write` receives what it prints, a question without an end of line too; what `write` raises, as
+    where stdout is full, ends the process. So does Ctrl-C, which is not for the process: Python
+    would print a traceback there. Ctrl-Z stops both, and that time is not counted.
     """
-    late = threading.Event()
-    with subprocess.Popen(
-        [sys.executable, *words],
-        env=variables,
-        stdout=subprocess.PIPE if write else subprocess.DEVNULL,
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # on Windows
-    ) as process:
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(seconds or threading.TIMEOUT_MAX, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            for line in process.stdout or ():
+    left = seconds or math.inf
+    with _without_interrupts():
+        process = subprocess.Popen(
+            [sys.executable, *words],
+            env=variables,
+            stdout=subprocess.PIPE if write else subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # on Windows
+        )
+    printed: SimpleQueue[bytes] = SimpleQueue()
+    reader = threading.Thread(target=_forward, args=(process.stdout, printed.put), daemon=True)
+    reader.start()
+    try:
+        while left > 0:
+            before, ended = monotonic(), process.poll() is not None
+            if ended:  # a process that it has started may hold the pipe open for longer
+                reader.join(PATIENCE)
+            try:
+                text = printed.get(timeout=0 if ended else WAKE)
+            except Empty:
+                if ended:
+                    return process.returncode
+            else:
                 assert write
-                write(line)
-            code = process.wait()
-        finally:
-            timer.cancel()
-            process.kill()
-    return None if late.is_set() else code
+                write(text)
+            left -= min(monotonic() - before, 2 * WAKE)
+    finally:
+        process.kill()
+        process.wait()
+    return None
+
+
+WAKE = 0.1  # seconds between two looks at whether a script has ended
+PATIENCE = 1.0  # seconds for the rest of what a script that has ended printed
+
+
+def _forward(pipe: IO[bytes] | None, put: Callable[[bytes], object]) -> None:
+    """Put what comes through a pipe until it is closed, as it comes: a question has no newline."""
+    with pipe or contextlib.nullcontext():
+        while pipe and (text := os.read(pipe.fileno(), 65_536)):
+            put(text)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Have processes that are started here never hear Ctrl-C, which this one hears afterwards.
+
+    They stay in its group: other keys of a terminal, such as Ctrl-Z, reach both.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ending(code: int) -> str:

@@ -204,10 +204,10 @@ def log2(value: Any) -> float:
 
 
 def orbit_bits(c: Point, aim: float, steps: int) -> int:
-    """Return the bits in which an orbit tells c from a point 2**aim away."""
+    """Return the bits in which an orbit tells c from a point 2**aim away; some in any case."""
     with gmpy2.context(precision=LOW_BITS):
         size = max(0.0, log2(norm((mpfr(c[0]), mpfr(c[1])))))
-    return math.ceil(size - aim) + steps.bit_length()
+    return max(GUARD_BITS, math.ceil(size - aim)) + steps.bit_length()
 
 
 def orbit_blocks(formula: Formula, c: Point, bits: int, steps: int) -> Iterator[list[Point]]:

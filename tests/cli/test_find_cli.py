@@ -31,6 +31,11 @@ def test_a_period_is_printed_alone(find):
     assert json.loads(find("period", "minibrot", "--json")[1]) == {"period": 77}
 
 
+@pytest.mark.parametrize("zoom", ["1e-20", "1e-400"])
+def test_the_period_of_a_view_far_wider_than_the_set_is_1(find, zoom):
+    assert find("period", "--zoom", zoom) == (0, b"1\n", "")
+
+
 def test_nucleus_on_stdout_is_a_scene(find):
     code, out, err = find("nucleus", *MINIBROT, "--size", "320x200")
     assert code == 0

@@ -82,6 +82,7 @@ def test_relative_zoom_and_width(view, option, expected):
         (("--at", "a,b"), "is not two numbers X,Y"),
         (("--pan", "nan,1"), "is not two numbers X,Y such as 0.5,0 or 10%,0"),
         (("--pan", "%,1"), "is not two numbers X,Y"),
+        (("--pan", "0,-1e999999"), "--pan: '0,-1e999999' is beyond 1e100000 widths"),
         (("--at", "1,1", "--center", "0,0"), "--center and --at are both given"),
         (("--at", "1,1", "--projection", "exponential", "strip"), ""),
         (("--zoom", "x0"), "is not a factor such as x10 or 50%"),

@@ -179,3 +179,45 @@ def test_the_command_itself_killed(tmp_path):
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     for path in (tmp_path / "whole.fz").iterdir():
         assert path.read_bytes() == (tmp_path / "a.fz" / path.name).read_bytes()
+
+
+SHORTENED = """
+import os, sys
+from fractals.cli import run
+from fractals.io.stores.store import RawStore
+is_whole = RawStore.is_whole
+
+def late(store, *words):
+    store.read()
+    os.truncate(store.path / "count.npy", 0)
+    return is_whole(store, *words)
+
+RawStore.is_whole = late
+sys.argv[1:] = ["recolor", "a.fz", "-o", "b.png"]
+run()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other signals for it")
+def test_a_store_that_is_shortened_while_it_is_read_is_one_line(run):
+    """Its file is mapped into memory, so that SIGBUS would end the process without a word."""
+    assert run("compute", *SMALL, "-o", "a.fz")[0] == 0
+    done = subprocess.run([sys.executable, "-c", SHORTENED], capture_output=True, timeout=120)
+    said = b"fractals: a file became shorter while it was read, or its disk fails\n"
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", said)
+    assert os.listdir() == ["a.fz"]
+
+
+def test_a_plane_that_is_shortened_while_it_is_opened_is_one_line(run, monkeypatch):
+    assert run("compute", *SMALL, "-o", "a.fz")[0] == 0
+    mapped = np.memmap
+
+    def late(file, *words):
+        for path in Path("a.fz").glob("*.npy"):
+            os.truncate(path, 0)
+        return mapped(file, *words)
+
+    monkeypatch.setattr(np, "memmap", late)
+    code, out, err = run("recolor", "a.fz", "-o", "b.png")
+    assert (code, out) == (3, b"")
+    assert err == "fractals: a.fz: mmap length is greater than file size\n"

@@ -220,6 +220,18 @@ def test_folders_without_rights_are_one_line(tmp_path):
 
 
 @posix
+@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root and Windows read everything")
+def test_what_may_not_be_read_is_not_called_damaged(tmp_path):
+    code, _, err = shell(f"$F render {TINY} -o a.png && $F compute {TINY} -o a.fz", tmp_path)
+    assert code == 0, err
+    for name, named in (("a.png", "a.png"), ("a.fz", "a.fz/header.json")):
+        (tmp_path / name).chmod(0)
+        found = shell(f"$F show {name}", tmp_path)
+        assert found == (3, b"", f"fractals: {named}: Permission denied\n")
+    (tmp_path / "a.fz").chmod(0o700)  # so that it can be removed
+
+
+@posix
 def test_a_current_folder_that_was_removed_is_named(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()

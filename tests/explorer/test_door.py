@@ -1,5 +1,6 @@
 """Connections: strangers are limited first, and what sends no request is closed."""
 
+import asyncio
 import contextlib
 import datetime
 import http.client
@@ -136,6 +137,27 @@ def test_idle_strangers_keep_no_guest_out(own_server, connect):
         return found
 
     assert server.run(talk) == [200, 200, 200]
+
+
+def test_the_parts_of_an_answer_are_sent_at_once(connect):
+    """Head and body are two packets: the second would wait for the other side's acknowledgement."""
+    options = []
+
+    class Speaker(asyncio.Protocol):
+        def connection_made(self, transport):
+            made = transport.get_extra_info("socket")
+            options.append(made.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            transport.abort()
+
+    async def serve():
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            serving = asyncio.create_task(Door(1).serve([listening], lambda _: Speaker(), None))
+            line = await asyncio.to_thread(connect, listening.getsockname()[1])
+            assert await asyncio.to_thread(is_closed, line)
+            serving.cancel()
+
+    asyncio.run(serve())
+    assert options[0]
 
 
 def visits(monkeypatch, **counts):

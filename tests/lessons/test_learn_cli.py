@@ -94,6 +94,42 @@ def test_ctrl_c_ends_a_script_without_a_traceback(learn, tmp_path):
     assert (process.returncode, err.strip()) == (130, b"fractals: interrupted")
 
 
+ASKS = "print('hello', input('Your name? '))\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+def test_a_question_of_a_script_is_seen_before_its_answer(learn, tmp_path):
+    (tmp_path / "lessons" / "step_01_first.py").write_text(ASKS)
+    command = [sys.executable, "-c", LEARN, str(tmp_path / "lessons")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.read(11) == b"Your name? "  # nothing was typed yet
+        out, _ = process.communicate(b"Karl\n", timeout=60)
+    assert (process.returncode, out) == (0, b"hello Karl\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs groups of processes")
+def test_keys_that_stop_or_quit_reach_a_script(learn, tmp_path):
+    """Ctrl-Z stops a group of processes: a script of another one would go on, and be counted."""
+    script = tmp_path / "lessons" / "step_01_first.py"
+    script.write_text(f"import os\nprint(os.getpgid(0))\n{ENDLESS}")
+    command = [sys.executable, "-c", LEARN, str(tmp_path / "lessons")]
+    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE) as process:
+        group = int(process.stdout.readline())
+        os.killpg(process.pid, signal.SIGINT)
+    assert group == process.pid
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_what_a_script_leaves_behind_holds_nothing_up(learn, tmp_path):
+    """A script's own child keeps stdout open; it would for as long as it runs."""
+    child = "import subprocess\nleft = subprocess.Popen(['sleep', '600'])\nprint(left.pid)\n"
+    (tmp_path / "lessons" / "step_01_first.py").write_text(child)
+    printed = []
+    steps.run_script(steps.find_step("1"), write=printed.append)
+    os.kill(int(b"".join(printed)), signal.SIGKILL)  # an error where it has ended before
+
+
 def test_a_script_ends_where_nobody_takes_what_it_prints(learn, tmp_path):
     (tmp_path / "lessons" / "step_01_first.py").write_text(ENDLESS)
 

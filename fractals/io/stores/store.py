@@ -297,8 +297,10 @@ def mapped(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[
             return np.asarray(np.memmap(file, dtype, "r", DATA, shape))
     except FileNotFoundError:
         raise SceneError(f"{name}: {path.name} is missing") from None
-    except OSError as error:
-        raise SceneError(f"{name}: {error.strerror or error}") from None
+    except SceneError:
+        raise
+    except (OSError, ValueError) as error:  # a ValueError: it has become shorter since
+        raise SceneError(f"{name}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _known(types: Mapping[str, np.dtype[Any]], names: Mapping[str, str]) -> bool:
