@@ -271,10 +271,13 @@ def run_verb(arguments: list[str] | None = None) -> int:
 def _show_warning(usual: Any, message: Warning | str, *where: Any, **more: Any) -> None:
     """Print a note of a function that a verb calls without ``on_message`` as a line.
 
-    Python would print it with a line of click's source.
+    Python would print it with a line of click's source. Of a variable that Numba can't read and
+    leaves alone, Numba's note has a traceback after its first line.
     """
     if isinstance(message, FractalsWarning):
         tell(str(message))
+    elif str(message).startswith("Environment variable 'NUMBA_"):
+        tell(str(message).splitlines()[0])
     else:
         usual(message, *where, **more)
 

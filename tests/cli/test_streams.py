@@ -220,6 +220,16 @@ def test_folders_without_rights_are_one_line(tmp_path):
 
 
 @posix
+def test_a_variable_that_numba_can_not_read_is_one_line(tmp_path):
+    compiles = "FRACTALS_PREBUILT=0 NUMBA_CACHE_DIR=code NUMBA_NUM_THREADS=1.5 $F render"
+    code, _, err = shell(f"{compiles} --size 4x4 --cpu --coloring count -o a.png", tmp_path)
+    first, *others = err.splitlines()
+    assert code == 0
+    assert first.startswith("fractals: Environment variable 'NUMBA_NUM_THREADS' is defined but")
+    assert all(line.startswith("fractals: ") for line in others)
+
+
+@posix
 @pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root and Windows read everything")
 def test_what_may_not_be_read_is_not_called_damaged(tmp_path):
     code, _, err = shell(f"$F render {TINY} -o a.png && $F compute {TINY} -o a.fz", tmp_path)
