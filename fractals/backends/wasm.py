@@ -91,7 +91,7 @@ def module_of(
         raise FractalsError(f"browsers have no function {min(missing)}")
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(whole, builder)
-    if ordered:  # otherwise LLVM moves constants, too, to where they are used
+    if ordered:  # others, which iterate, gained nothing by it
         whole = llvm.parse_assembly(with_held(str(whole)))
     return _exporting(machine.emit_object(whole), len(texts))
 
