@@ -502,12 +502,12 @@ export function mountPanels(explorer) {
     { once: true },
   );
   explorer.addEventListener("welcome", () => void resumeSecond().catch(() => {}), { once: true });
-  // Later, so that panels open at once, and without the server too.
+  // Later, so that panels of the toolbar open at once, and without the server too.
   explorer.addEventListener(
     "drawn",
     () =>
       setTimeout(() => {
-        PANELS.forEach(({ load }) => void load().catch(() => {}));
+        for (const { aside, load } of PANELS) if (!aside) void load().catch(() => {});
         explainer(); // it describes what gets the focus to screen readers
         void offered("versions"); // which notes them from then on
       }, LATER_MS),
