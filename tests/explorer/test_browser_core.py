@@ -594,7 +594,7 @@ LOADED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEn
 
 
 def test_a_first_visit_loads_little(new_tab):
-    """With the toolbar's panels, which come later; without pictures, which are compressed anyway."""
+    """With the toolbar's panels, which come later; without pictures, compressed anyway."""
     tab = new_tab()
     tab.settle()
     tab.until("performance.getEntriesByType('resource').some(({ name }) => /explain/.test(name))")
