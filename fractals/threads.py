@@ -50,6 +50,11 @@ def core_count() -> int:
     return len(allowed_cores()) or os.cpu_count() or 1
 
 
+def threads_for(asked: int | None, usual: int = 0) -> int:
+    """Return how many threads to start: those asked for, or `usual`, but at most one a core."""
+    return min(asked or usual or core_count(), core_count())
+
+
 class Queue:
     """Numbers of tiles that threads take one after the other, in compiled code too."""
 

@@ -420,3 +420,11 @@ def test_a_forked_process_has_threads_of_its_own():
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert found == (child, 0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "usual", "started"), [(None, 0, 4), (None, 1, 1), (1, 4, 1), (3, 1, 3), (1000, 1, 4)]
+)
+def test_threads_are_those_asked_for_but_at_most_one_a_core(monkeypatch, asked, usual, started):
+    monkeypatch.setattr(threads, "core_count", lambda: 4)
+    assert threads.threads_for(asked, usual) == started

@@ -10,7 +10,7 @@ from fractals.backends import cpu, cuda, opencl, probe, python
 from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, DeviceLostError, OptionError, on_the_cpu, shown
-from fractals.threads import core_count
+from fractals.threads import core_count, threads_for
 
 
 class _ByKind(dict[str, Limits]):
@@ -171,7 +171,7 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     if device.kind == "cpu":
         from fractals.backends.cpu.backend import CpuBackend
 
-        return CpuBackend(number, min(threads or device.cores, core_count()))
+        return CpuBackend(number, threads_for(threads, device.cores))
     return _open_gpu(device, number, threads)
 
 

@@ -313,7 +313,7 @@ class Engine:
         return True
 
     def _draw_with(self, device: Device, note: str) -> None:
-        """Draw with a device from now on; a note, if there is one, is told once."""
+        """Draw with a device from now on, and print the note about it, unless it is empty."""
         self.choice = Choice(device)
         if note:
             self.why = note

@@ -25,7 +25,7 @@ from fractals.errors import FractalsError, OptionError, shown, to_install
 from fractals.films.planes import SAMPLING, Frame, Packed, Planes
 from fractals.films.work import FilmFolder
 from fractals.scene.numbers import MAX_SIDE
-from fractals.threads import core_count
+from fractals.threads import threads_for
 
 Tell = Callable[[str], None]
 
@@ -558,7 +558,7 @@ class Encoders:
         self._size, self._video, self._work = size, video, work
         self._fps = Fraction(fps).limit_denominator(1001)
         # Encoders that end their segments, besides the one that gets frames.
-        self._most = max(1, min(threads or core_count(), core_count()) // 2)
+        self._most = max(1, threads_for(threads) // 2)
         self._seconds = ending
         self._threads = ThreadPoolExecutor(self._most)
         self._ending: deque[tuple[Encoder, Future[None]]] = deque()

@@ -47,7 +47,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.numbers import whole
-from fractals.threads import core_count
+from fractals.threads import threads_for
 
 # Parts of a film are divided where its tracks begin and end to move.
 #
@@ -234,7 +234,7 @@ def millions(samples: int) -> str:
 
 def threads_of(options: RenderOptions) -> int:
     """Return how many threads draw."""
-    return min(options.threads or choose(options.device).device.cores or 1, core_count())
+    return threads_for(options.threads, choose(options.device).device.cores or 1)
 
 
 def strip_of(film: "Timeline", part: FilmPart) -> Strip:

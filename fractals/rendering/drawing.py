@@ -39,7 +39,7 @@ from fractals.rendering.shading import Painter, Values
 from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import is_plain
 from fractals.scene.model import Scene
-from fractals.threads import Progress, Queue, core_count, run_loops, run_tiles
+from fractals.threads import Progress, Queue, run_loops, run_tiles, threads_for
 
 if TYPE_CHECKING:
     from fractals.deep.reference import Reference
@@ -200,7 +200,7 @@ def open_plan(
 def _plan_for(
     device: Any, scene: Scene, options: RenderOptions, keeps: Keeps, iterates: bool
 ) -> Plan:
-    threads = min(options.threads or device.cores or 1, core_count())
+    threads = threads_for(options.threads, device.cores or 1)
     if scene.develop.bloom and keeps == "bands":  # the light of the whole picture is needed
         keeps = "pixels"
     plan = make_plan(scene, device.kind, options.interior_shortcuts, threads, keeps)

@@ -59,7 +59,7 @@ from fractals.scene.keywords import (
 )
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color
-from fractals.threads import Queue, add, core_count
+from fractals.threads import Queue, add, threads_for
 
 if TYPE_CHECKING:
     from fractals.rendering.measured import Measured
@@ -448,7 +448,7 @@ def stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered
     bands = Bands(plan, drawing.backend, writer, drawing.dtype, canvas)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     with ended_on_error(bands):
-        helpers = None if drawers else Helpers(bands, options.threads or core_count())
+        helpers = None if drawers else Helpers(bands, threads_for(options.threads))
         run(drawing, plan.tiles, _band_sink(drawing, bands), progress)
         (helpers or Helpers(bands, drawers)).join()
     writer.end()

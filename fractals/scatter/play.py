@@ -31,7 +31,7 @@ from fractals.scatter.plan import (
     make_scatter_plan,
 )
 from fractals.scene.model import Scene
-from fractals.threads import Progress, core_count
+from fractals.threads import Progress, threads_for
 
 # --- Sums of more than one palette: another one is shown before its points are thrown again
 #
@@ -460,7 +460,7 @@ def open_player(scene: Scene, options: RenderOptions, keeps: Keeps = "raw") -> P
     if choice.device.others:  # its GPUs would need sums of their own, added up in the end
         choice = choice._replace(device=replace(choice.device, others=()))
         options.on_message("a scatter image is drawn on one GPU")
-    threads = min(options.threads or choice.device.cores or 1, core_count())
+    threads = threads_for(options.threads, choice.device.cores or 1)
     plan = make_scatter_plan(scene, choice.device.kind, threads, keeps)
     free = room_of(choice.device)
     plan = plan.fitted(free)

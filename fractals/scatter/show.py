@@ -34,7 +34,7 @@ from fractals.scatter.store import KIND as OF_STORES
 from fractals.scatter.store import HitAdder
 from fractals.scene.model import Scene
 from fractals.scene.scatter import Display
-from fractals.threads import Progress, core_count, within
+from fractals.threads import Progress, threads_for, within
 
 BLOCK = 32  # rows and columns for which the estimate knows one longest reach
 EXACT = 100  # hits up to which each number of hits has a spread of its own
@@ -368,7 +368,7 @@ def _write_bands(
     picture = plan.scene.image
     writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits))
     tall, number = png.strip_rows(picture.size, picture.bits), 0
-    threads = options.threads or core_count()
+    threads = threads_for(options.threads)
     for band in draw_bands(player, options, stages, kept, play):
         number = png.put_rows(writer, number, band.pixels, tall, picture.compression, threads)
         stages.lap("encode")

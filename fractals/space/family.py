@@ -39,7 +39,7 @@ from fractals.space.store import (
     relit,
 )
 from fractals.space.trace import NOTHING, Tracing, open_tracing
-from fractals.threads import core_count, within
+from fractals.threads import threads_for, within
 
 if TYPE_CHECKING:
     from fractals.rendering.moves import Moves
@@ -310,7 +310,7 @@ class Solids(Family):
             return written_to(target, self.render(scene, options), options)
         tracing = open_tracing(scene, options, "bands")
         picture, number = scene.image, 0
-        tall, threads = png.strip_rows(picture.size, picture.bits), options.threads or core_count()
+        tall, threads = png.strip_rows(picture.size, picture.bits), threads_for(options.threads)
         with target.open() as file, kept_of(path, tracing.plan) as kept:
             writer = png.PngWriter(file, png_beginning(scene, picture.size, picture.bits))
             for _, part in bands(tracing, options, stages, tall, kept=kept):

@@ -32,7 +32,7 @@ from fractals.space.plan import (
     quality_of,
 )
 from fractals.space.solid import Solid
-from fractals.threads import Progress, core_count, halted
+from fractals.threads import Progress, halted, threads_for
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
@@ -178,8 +178,8 @@ class Tracing:
     def price(self) -> float:
         """Return about how long a path takes, by the field's evaluations for rays of a probe.
 
-        The counts are those of every device. A ray that ends elsewhere with fewer evaluations
-        takes more of them.
+        The probe is repeated with ever more evaluations: a ray needs more of them as long as it
+        ends elsewhere than with all. So the counts are those of every device.
         """
         whole, taken, last, going = self.probe(), 0, 0, PROBE**2
         for most in COUNTED:
@@ -629,7 +629,7 @@ def open_tracing(
     if choice.device.others:
         choice = choice._replace(device=replace(choice.device, others=()))
         options.on_message("a solid is drawn on one GPU")
-    threads = min(options.threads or choice.device.cores or 1, core_count())
+    threads = threads_for(options.threads, choice.device.cores or 1)
     plan = make_solid_plan(scene, choice.device.kind, threads, keeps)
     free = memory_size()
     if free and plan.memory > FREE * free:

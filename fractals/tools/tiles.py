@@ -35,7 +35,7 @@ from fractals.io.load import load_scene
 from fractals.io.metadata import byline
 from fractals.io.png import Pixels
 from fractals.scene.model import Scene
-from fractals.threads import Progress, core_count, run_tiles
+from fractals.threads import Progress, run_tiles, threads_for
 from fractals.tools.pixels import read_pixels, read_rows
 
 MARK = "tiles.json"  # what the folder's tiles are of
@@ -240,7 +240,7 @@ def cut(
 
     def wave(works: list[Any]) -> None:
         nonlocal done
-        run_tiles(works, lambda work: work() or {}, min(threads or core_count(), len(works)))
+        run_tiles(works, lambda work: work() or {}, min(threads_for(threads), len(works)))
         done += len(works)
         if progress:
             progress(done, total)

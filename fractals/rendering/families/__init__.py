@@ -26,7 +26,7 @@ from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene
 from fractals.scene.scatter import QUALITIES
 from fractals.scene.space import OF_SOLIDS
-from fractals.threads import add, core_count
+from fractals.threads import add, threads_for
 
 if TYPE_CHECKING:
     from fractals.rendering.moves import Moves
@@ -272,7 +272,7 @@ def chosen_device(options: RenderOptions) -> tuple[Device, int]:
     device, note = choose(options.device)
     if note:
         options.on_message(note)
-    return device, min(options.threads or device.cores or 1, core_count())
+    return device, threads_for(options.threads, device.cores or 1)
 
 
 class AtOnce:
