@@ -136,7 +136,7 @@ def test_points_of_one_transform_alone():
 
 
 def test_the_estimate_is_that_of_the_file():
-    """`enable_de="0"` of Apophysis is not followed, as in flam3, which draws its files, too."""
+    """`enable_de="0"`, which all files of Apophysis have, is not followed: it leaves grain."""
     found = read(flame('estimator_radius="7" enable_de="0"'))
     assert (found.table["display"]["estimator_radius"], found.lost) == (7, ())
 
