@@ -102,8 +102,7 @@ def code(program, layout, _capability, arguments):
     """
     from numba.cuda.core.bytecode import FunctionIdentity
 
-    from fractals.backends import numba_private
-    from fractals.backends.cuda import kernel
+    from fractals.backends.cuda import kernel, numba_private
 
     # Numba counts functions and has the number in a name, which would depend on the order
     FunctionIdentity._unique_ids = itertools.count(1)

@@ -178,7 +178,7 @@ def test_only_backends_import_numba(path):
     packages = {name.split(".")[0] for name in imports_of(path)}
     if room(path) != "backends" and not MACHINE_CODE.search(name_of(path)):
         assert not {"numba", "llvmlite"} & packages, name_of(path)
-    if name_of(path) != "backends/numba_private.py":
+    if name_of(path) != "backends/cuda/numba_private.py":
         found = any(name.startswith("numba.cuda") for name in imports_of(path))
         assert not found, name_of(path)
 

@@ -25,8 +25,8 @@ from fractals.backends import code_cache, machine_code
 from fractals.backends.base import HostMemory
 from fractals.backends.compilation import counted, with_room
 from fractals.backends.cpu.backend import CpuBackend
-from fractals.backends.exact_fma import with_exact_fma
 from fractals.backends.machine_code import Laid, Layout, Program, Uncompilable, layout_of
+from fractals.backends.wasm_fma import with_exact_fma
 from fractals.backends.wasm_vectors import ABREAST, in_vectors, with_held, with_relaxed
 from fractals.errors import FractalsError
 

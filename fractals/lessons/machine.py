@@ -280,7 +280,7 @@ def count(path: str, kernel: str, signature: str, capability: tuple[int, int] = 
     ``@cuda.jit``, and `signature` the types of its arguments, as Numba writes them: ``"float32,
     int32[:,::1]"``. Without CUDA's compiler a `FractalsError` says so.
     """
-    from fractals.backends import numba_private
+    from fractals.backends.cuda import numba_private
 
     if importlib.util.find_spec("numba_cuda") is None:
         raise FractalsError(

@@ -23,7 +23,8 @@ from support.strip_programs import PROGRAMS, outputs
 
 import fractals
 from fractals import catalog
-from fractals.backends import cache_folder, code_cache, numba_private
+from fractals.backends import cache_folder, code_cache
+from fractals.backends.cuda import numba_private
 from fractals.backends.cuda.kernel import CardProgram
 from fractals.backends.devices import LIMITS, choose, open_backend
 from fractals.color import palette
@@ -585,7 +586,8 @@ import json, os, runpy, sys
 os.environ["FRACTALS_DEVICE"] = "cuda"
 folder, table = sys.argv[1], json.loads(sys.argv[2])
 sys.path.insert(0, folder)
-from fractals.backends import cache_folder, code_cache, numba_private
+from fractals.backends import cache_folder, code_cache
+from fractals.backends.cuda import numba_private
 for file, kernel, types in table:
     found = runpy.run_path(f"{folder}/{file}.py", run_name="kernels")
     text, binary = numba_private.code_of_kernel(found[kernel], f"({', '.join(types)},)", (7, 5))

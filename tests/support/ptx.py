@@ -16,7 +16,7 @@ import numpy as np
 
 from fractals.backends import base, code_cache, devices, probe
 from fractals.backends.cuda import backend, gpus, kernel
-from fractals.backends.numba_private import pretended_gpu
+from fractals.backends.cuda.numba_private import pretended_gpu
 from fractals.lessons.machine import hot_loop, instructions, resources
 
 __all__ = ["hot_loop", "instructions", "resources"]

@@ -12,11 +12,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from fractals.backends import code_cache, cuda_driver, numba_private, shipped
+from fractals.backends import code_cache, cuda_driver, shipped
 from fractals.backends.cache_folder import report
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import allow_nested_calls, announce, first_launch
-from fractals.backends.cuda import simulator
+from fractals.backends.cuda import numba_private, simulator
 from fractals.errors import DeviceError, shown, to_install
 
 # Of numba-cuda. Its successor is "numba_cuda_mlir.cuda", and AMD's package "numba.hip".

@@ -10,7 +10,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from fractals.backends import machine_code, wasm
-from fractals.backends.exact_fma import with_exact_fma
+from fractals.backends.wasm_fma import with_exact_fma
 from fractals.kernels.primitives import fma
 
 # fma(a, b, c), and by a product p what it lost, as double-double numbers compute it

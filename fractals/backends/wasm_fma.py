@@ -1,4 +1,4 @@
-"""The fused multiply-add for targets that have none, in LLVM's text: with the bits of the others.
+"""The fused multiply-add for WebAssembly, which has none, in LLVM's text: with others' bits.
 
 Double-double numbers live by what a product loses when it is rounded, which is ``fma(a, b, -p)``.
 """
