@@ -30,13 +30,13 @@ from fractals.rendering.number_types import (
     doubled_cost,
 )
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
-from fractals.rendering.precision import OrbitBits, depth_of, needed_orbit_bits
+from fractals.rendering.precision import SampledView, depth_of
 from fractals.rendering.tiles import MAX_BANDS, Tile, band_rows, make_tiles
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import log2, missing_decimals, power_of_two, scientific
+from fractals.scene.numbers import log2, missing_decimals, scientific
 from fractals.scene.picture import View
 
 BYTES_A_TILE = 200  # of a Tile object
@@ -419,29 +419,21 @@ def make_plan(
     width, center = place_of(scene, formula)
     finest = geometry.finest(scene.view, width, scene.image.size)
     spacing = log2(finest / (scene.image.size[0] * scene.image.supersampling))
-
-    def bits_of(octaves: int) -> tuple[int, float, OrbitBits]:
-        """Return digits, and the bits of places and orbits, of a view 2**octaves times as wide."""
-        wider = power_of_two(log2(width) + octaves) if octaves else width
-        farther = spacing + octaves
-        digits, first = depth_of(scene, formula, wider, center, farther)
-        orbits = needed_orbit_bits(scene.julia, formula, wider, center, farther)
-        return digits, first, OrbitBits(*(max(first, bits) for bits in orbits))
-
-    digits, first, (sample_bits, stable_bits) = bits_of(0)
+    sampled = SampledView(formula, scene.julia, center, width, spacing)
+    digits, place_bits, sample_bits, stable_bits = depth_of(sampled)
     limit, depth = limit_of(scene, formula, finest), _depth_of(scene, formula, finest)
     own = scene, formula, center, width, finest, digits, limit
     number, why = chosen(scene, formula, sample_bits, lambda: _wrong_share(*own, "float64"))
     direct = number != "float64" or formula.perturbed is None
     if direct:
-        check_resolved(formula, number, lambda k: bits_of(k)[2].counts, log2(finest))
+        check_resolved(formula, number, lambda k: depth_of(sampled.wider(k)).counts, log2(finest))
     # By the scene alone, never by a device: both methods differ in chaotic counts.
     deep = not direct and stable_bits + SPARE_BITS[number] > BITS[number]
     exponent, bits = 0, 0
     if deep:
         layers.check_deep()
-        exponent, bits = _orbit_numbers(scene, formula, center, width, finest, spacing, sample_bits)
-        why = _why_deep(number, first, exponent)
+        exponent, bits = _orbit_numbers(sampled, finest, sample_bits)
+        why = _why_deep(number, place_bits, exponent)
         if depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
             limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     check_range(scene, formula, number)
@@ -480,33 +472,22 @@ def make_plan(
     )
 
 
-def _orbit_numbers(
-    scene: Scene,
-    formula: Formula,
-    center: tuple[Fraction, Fraction],
-    width: Fraction,
-    finest: Fraction,
-    spacing: float,
-    sample_bits: float,
-) -> tuple[int, int]:
-    """Return exponent and bits of a deep view, as of `Plan`.
-
-    `spacing`: log2 of the distance of its closest samples.
-    """
+def _orbit_numbers(sampled: SampledView, finest: Fraction, sample_bits: float) -> tuple[int, int]:
+    """Return exponent and bits of a deep view, as of `Plan`."""
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
-    power = formula.degree if scene.julia else 1
-    exponent = math.floor(log2(finest)) if power * spacing < EXTENDED else 0
-    if not scene.julia:
+    power = sampled.formula.degree if sampled.julia else 1
+    exponent = math.floor(log2(finest)) if power * sampled.spacing < EXTENDED else 0
+    if not sampled.julia:
         return exponent, GUARD_BITS + math.ceil(sample_bits)
-    reach = log2(max(map(abs, center)) + width)  # of the view, from 0
-    along = max(sample_bits, power * (max(0.0, reach) - spacing))
+    reach = log2(max(map(abs, sampled.center)) + sampled.width)  # of the view, from 0
+    along = max(sample_bits, power * (max(0.0, reach) - sampled.spacing))
     return exponent, GUARD_BITS + math.ceil(along)
 
 
-def _why_deep(number: str, first: float, exponent: int) -> str:
-    """Return why the method is perturbation; `first`: the bits that places need."""
-    after = " after some steps" if first + SPARE_BITS[number] <= BITS[number] else ""
+def _why_deep(number: str, place_bits: float, exponent: int) -> str:
+    """Return why the method is perturbation; `place_bits`: the bits that places need."""
+    after = " after some steps" if place_bits + SPARE_BITS[number] <= BITS[number] else ""
     with_each = ": with an exponent for each sample" if exponent else ""
     return f"which {number} does not resolve{after}{with_each}"
 

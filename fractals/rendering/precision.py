@@ -14,8 +14,7 @@ import numpy as np
 
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.scene.model import Scene
-from fractals.scene.numbers import log2, scientific
+from fractals.scene.numbers import log2, power_of_two, scientific
 
 ESCAPED = 4.0  # |z| beyond which an orbit has escaped
 LOG2_ESCAPED = math.log2(ESCAPED)
@@ -39,34 +38,53 @@ CHAOTIC = 2.0**-8
 MAX_BITS = 8192  # of followed orbits of Julia sets; deeper views need perturbation in any case
 
 
+class SampledView(NamedTuple):
+    """What decides how many digits a picture needs: where its samples are, and of which map."""
+
+    formula: Formula
+    julia: tuple[str, str] | None  # c of a Julia set
+    center: tuple[Fraction, Fraction]
+    width: Fraction
+    spacing: float  # log2 of the distance of its nearest samples
+
+    def wider(self, octaves: int) -> "SampledView":
+        """Return the view with its samples, 2**octaves times as wide."""
+        width = power_of_two(log2(self.width) + octaves) if octaves else self.width
+        return self._replace(width=width, spacing=self.spacing + octaves)
+
+
 class OrbitBits(NamedTuple):
-    """Bits that orbits need; 0 says that those of `depth_of` suffice."""
+    """Bits that orbits need; 0 says that those which places need suffice."""
 
     counts: float = 0.0  # so that rounding changes no count
     stable: float = 0.0  # so that it changes none but chaotic ones
 
 
-def depth_of(
-    scene: Scene,
-    formula: Formula,
-    width: Fraction,
-    center: tuple[Fraction, Fraction],
-    log2_spacing: float,
-) -> tuple[int, float]:
-    """Return the decimal digits and the bits that distinguish a view's samples.
+class Depth(NamedTuple):
+    """The digits and bits that a view needs."""
 
-    `log2_spacing` is log2 of the distance of the nearest samples. A view that is unreasonably far
-    from 0 is refused; so is one so near to it that only perturbation could tell its samples apart,
-    if the formula has none.
+    digits: int  # decimal ones, of coordinates
+    places: float  # bits that distinguish its samples
+    counts: float  # bits of numbers along orbits, as of `OrbitBits`, at least `places`
+    stable: float
+
+
+def depth_of(view: SampledView) -> Depth:
+    """Return the digits and the bits that a view needs.
+
+    A view that is unreasonably far from 0 is refused; so is one so near to it that only
+    perturbation could tell its samples apart, if the formula has none.
     """
-    reach = max(abs(center[0]), abs(center[1])) + width / 2
+    formula, spacing = view.formula, view.spacing
+    reach = max(map(abs, view.center)) + view.width / 2
     least = MIN_REACH if formula.perturbed is None else -math.inf
     if not least <= log2(reach) < MAX_REACH:
         raise _out_of_reach(reach, formula)
-    relative = log2(reach) - log2_spacing
-    if scene.julia:  # after a step neighbours near 0 are nearer still, but not near 0
-        relative = max(relative, -log2_spacing - (formula.degree - 1) * min(0, log2(reach)))
-    return max(1, math.ceil(relative * math.log10(2)) + 1), relative
+    places = log2(reach) - spacing
+    if view.julia:  # after a step neighbours near 0 are nearer still, but not near 0
+        places = max(places, -spacing - (formula.degree - 1) * min(0, log2(reach)))
+    digits = max(1, math.ceil(places * math.log10(2)) + 1)
+    return Depth(digits, places, *(max(places, bits) for bits in needed_orbit_bits(view)))
 
 
 def _out_of_reach(reach: Fraction, formula: Formula) -> OptionError:
@@ -80,67 +98,47 @@ def _out_of_reach(reach: Fraction, formula: Formula) -> OptionError:
     )
 
 
-def needed_orbit_bits(
-    julia: tuple[str, str] | None,
-    formula: Formula,
-    width: Fraction,
-    center: tuple[Fraction, Fraction],
-    log2_spacing: float,
-) -> OrbitBits:
+def needed_orbit_bits(view: SampledView) -> OrbitBits:
     """Return the bits that orbits need, so that no rounding is visible."""
-    if not formula.perturbed:
+    if not view.formula.perturbed:
         return OrbitBits()
-    if not julia:
-        if not MIN_SPACING_BITS <= -log2_spacing <= MAX_SPACING_BITS:
-            return OrbitBits()
-        return _parameter_bits(formula, center, width, log2_spacing)
-    if -log2_spacing < MIN_JULIA_BITS:
-        return OrbitBits()
-    bits = _julia_orbit_bits(julia, formula, width, center, log2_spacing)
-    return OrbitBits(bits, bits)
+    if view.julia:
+        bits = 0.0 if -view.spacing < MIN_JULIA_BITS else _julia_bits(_larger(view))
+        return OrbitBits(bits, bits)
+    followed = MIN_SPACING_BITS <= -view.spacing <= MAX_SPACING_BITS
+    return _parameter_bits(view) if followed else OrbitBits()
 
 
-def _julia_orbit_bits(
-    julia: tuple[str, str],
-    formula: Formula,
-    width: Fraction,
-    center: tuple[Fraction, Fraction],
-    log2_spacing: float,
-) -> float:
-    """Return the bits that the orbits of a Julia set need."""
-    # A larger view near this view stands for it, so the steps of a zoom share its orbits.
-    larger = math.ceil(log2(width))
-    samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width
+def _larger(view: SampledView) -> SampledView:
+    """Return a larger view near a view, which stands for it: so the steps of a zoom share it."""
+    larger = math.ceil(log2(view.width))
+    samples = math.ceil(log2(view.width) - view.spacing)  # log2 of those in a width
     place = Fraction(2) ** larger / PLACES
-    x, y = (round(part / place) * place for part in center)
-    return _julia_bits(julia, formula, PLACES * place, (x, y), larger - samples)
+    x, y = (round(part / place) * place for part in view.center)
+    return view._replace(center=(x, y), width=PLACES * place, spacing=larger - samples)
 
 
 @functools.lru_cache(maxsize=32)  # up to 100 ms
-def _julia_bits(
-    julia: tuple[str, str],
-    formula: Formula,
-    width: Fraction,
-    center: tuple[Fraction, Fraction],
-    log2_spacing: float,
-) -> float:
-    """Return the bits that the orbits of a Julia set need: the median of points of its border."""
+def _julia_bits(view: SampledView) -> float:
+    """Return the bits that orbits of a Julia set need: the median of points of its border."""
     import statistics
 
     import gmpy2
 
-    c = Fraction(Decimal(julia[0])), Fraction(Decimal(julia[1]))
+    assert view.julia
+    x, y = map(Decimal, view.julia)
+    formula, c = view.formula, (Fraction(x), Fraction(y))
     # The orbits' own numbers must distinguish the samples after a step near 0, too: rounded to
     # float64, they may all lie on a repelling cycle, from which they would never part.
-    bits = 64 + math.ceil(formula.degree * max(0.0, -log2_spacing))
+    bits = 64 + math.ceil(formula.degree * max(0.0, -view.spacing))
     if bits > MAX_BITS:
         return 0.0
     bits = math.ceil(bits / 64) * 64  # so that pictures of other sizes share the orbits
     with _following, gmpy2.context(gmpy2.get_context(), precision=bits):
         try:
             return statistics.median(
-                _orbit_bits(formula, copy(_log2_sizes(formula, z, c, bits)), log2_spacing)
-                for z in _border_points(center, width)
+                _orbit_bits(formula, copy(_log2_sizes(formula, z, c, bits)), view.spacing)
+                for z in _border_points(view.center, view.width)
             )
         except BaseException:  # Ctrl-C, too: an orbit that was interrupted would end there
             _log2_sizes.cache_clear()
@@ -188,9 +186,7 @@ def _follow(
 
 
 @functools.lru_cache(maxsize=32)  # 100 ms or less; other colorings of a view ask again
-def _parameter_bits(
-    formula: Formula, center: tuple[Fraction, Fraction], width: Fraction, log2_spacing: float
-) -> OrbitBits:
+def _parameter_bits(view: SampledView) -> OrbitBits:
     """Return how many bits of the orbits of a parameter picture can be seen in it.
 
     Beside a cycle whose multiplier is on the unit circle, and at the limits of period doubling,
@@ -200,8 +196,9 @@ def _parameter_bits(
     neighbors differ by hundreds, a smaller part of a sample's width changes a count. If far smaller
     ones do, the counts are chaotic, and more bits make none of them mean anything.
     """
-    find = _power_noise_bits if formula.is_power else _noise_bits
-    found = [find(formula, c, 2.0**log2_spacing) for c in _inner_points(center, width)]
+    find = _power_noise_bits if view.formula.is_power else _noise_bits
+    points = _inner_points(view.center, view.width)
+    found = [find(view.formula, c, 2.0**view.spacing) for c in points]
     return OrbitBits(*map(max, zip(*found, strict=True)))
 
 

@@ -221,7 +221,8 @@ def test_orbits_are_not_followed_where_samples_are_far_apart(monkeypatch, c):
     assert not followed
     monkeypatch.setattr(precision, "MIN_JULIA_BITS", 0)
     width, center = Fraction("4.2"), (Fraction(0), Fraction(0))
-    bits = precision.needed_orbit_bits(c, whole.make_formula(), width, center, -5.9)
+    drawn = precision.SampledView(whole.make_formula(), c, center, width, -5.9)
+    bits = precision.needed_orbit_bits(drawn)
     assert len(followed) == 8
     assert 0 < bits.counts == bits.stable < 13
 
