@@ -98,8 +98,11 @@ def wrong(given: Any, expected: str) -> ValueError:
 class TableEntry:
     """A key of a table: its default, meaning and limits; its annotation says all else."""
 
-    def __init__(self, default: Any, description: str, limits: Mapping[str, Any]) -> None:
+    def __init__(
+        self, default: Any, description: str, rare: bool, limits: Mapping[str, Any]
+    ) -> None:
         self.default, self.description, self.limits = default, description, limits
+        self.rare = rare
 
     def belong(self, name: str, hint: Any, strict: bool) -> None:
         """Take the name of the key, its annotation, and whether text is no number."""
@@ -115,13 +118,14 @@ class TableEntry:
         return check_of(self.hint, self.limits, self.strict)
 
 
-def entry(default: Any = REQUIRED, description: str = "", **limits: Any) -> Any:
+def entry(default: Any = REQUIRED, description: str = "", rare: bool = False, **limits: Any) -> Any:
     """Return a key of a table, or in an annotation the limits of a part of its values.
 
+    A `rare` key is not written where it has its default, because few scenes ask for another value.
     Numbers have the limits `ge`, `gt`, `le` and `lt`; texts, lists and tables `max_length`, lists
     `min_length` too, and texts a `pattern`.
     """
-    return TableEntry(default, description, limits)
+    return TableEntry(default, description, rare, limits)
 
 
 def check_of(hint: Any, limits: Mapping[str, Any], strict: bool) -> Check:

@@ -85,10 +85,6 @@ def _limit(given: Any) -> Any:
     return given if given == "auto" else int(number)
 
 
-# Of families of images other than escape time, and what few scenes ask for.
-RARE_TABLES = ("scatter", "display", "relief", "camera", "light", "develop")
-
-
 STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
 
 
@@ -253,12 +249,12 @@ class Scene(Table):
     image: ImageSettings = ImageSettings()
     iteration: Iteration = Iteration()
     color: Color = Color()
-    scatter: Scatter = Scatter()
-    display: Display = Display()
-    relief: Relief = Relief()
-    camera: Camera = Camera()
-    light: Light = Light()
-    develop: Develop = Develop()
+    scatter: Scatter = entry(Scatter(), rare=True)
+    display: Display = entry(Display(), rare=True)
+    relief: Relief = entry(Relief(), rare=True)
+    camera: Camera = entry(Camera(), rare=True)
+    light: Light = entry(Light(), rare=True)
+    develop: Develop = entry(Develop(), rare=True)
     film: FilmSettings | None = entry(
         default=None, description="how the scene moves: see fractals film"
     )
@@ -400,20 +396,11 @@ class Scene(Table):
 
     def to_values(self) -> dict[str, Any]:
         """Return plain values, except for a `Formula` object."""
-        table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
-        for key in RARE_TABLES:  # tables that equal their defaults are left out
-            if getattr(self, key) == self.model_fields[key].default:
-                del table[key]
+        table = self.model_dump(
+            mode="json", exclude_none=True, exclude_rare=True, exclude={"formula"}
+        )
         if self.view.frame is not None:
             del table["view"]["width"]  # which follows
-        for key in ("gamut", "hdr"):
-            if getattr(self.image, key) == ImageSettings.model_fields[key].default:
-                del table["image"][key]
-        for paint in painted(table["color"]):
-            if paint.get("mask") == "auto":
-                del paint["mask"]
-        if not self.color.layers:
-            del table["color"]["layers"]
         own = isinstance(self.formula, AnyFormula)
         named = self.formula if own else plain_name(self.formula)
         if isinstance(named, dict) and set(named) == {"name", "step"}:  # a user's own expression

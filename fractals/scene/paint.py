@@ -153,7 +153,9 @@ class Paint(Table):
         default=0.0, ge=-1e6, le=1e6, description="shift of the palette, in turns"
     )
     mask: Literal["auto", "escaped", "inside", "all"] = entry(
-        default="auto", description="samples to draw; auto: those for which the coloring is made"
+        default="auto",
+        rare=True,
+        description="samples to draw; auto: those for which the coloring is made",
     )
     range: tuple[float, float] | None = entry(
         default=None,
@@ -278,6 +280,7 @@ class Color(Paint):
     )
     layers: tuple[LayerOrGroup, ...] = entry(
         default=(),
+        rare=True,
         max_length=MAX_LAYERS,
         description="from the bottom to the top; one that has layers is a group",
     )

@@ -166,11 +166,13 @@ class ImageSettings(Table):
     )
     gamut: Annotated[Literal["srgb", "p3", "adobe"], Before(_gamut)] = entry(
         default="srgb",
+        rare=True,
         description="colors that the file can hold: srgb, p3 (Display P3), or adobe (those of "
         "Adobe RGB, for print)",
     )
     hdr: bool = entry(
         default=False,
+        rare=True,
         description="a PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits",
     )
     dpi: float | None = entry(

@@ -133,17 +133,20 @@ class Table:
         exclude: Container[str] = (),
         exclude_none: bool = False,
         exclude_defaults: bool = False,
+        exclude_rare: bool = False,
     ) -> dict[str, Any]:
-        """Return plain values by key; of the mode "json" with lists for tuples."""
-        options = {"mode": mode, "exclude_none": exclude_none, "exclude_defaults": exclude_defaults}
+        """Return plain values by key; of the mode "json" with lists for tuples.
+
+        `exclude_rare`: without rare keys that have their defaults.
+        """
+        options = {"mode": mode, "exclude_none": exclude_none}
+        options |= {"exclude_defaults": exclude_defaults, "exclude_rare": exclude_rare}
         dumped = {}
         for name, value in {**vars(self), **(self.model_extra or {})}.items():
             own = self.model_fields.get(name)
-            if (
-                name in exclude
-                or (exclude_none and value is None)
-                or (exclude_defaults and own is not None and value == own.default)
-            ):
+            if own and (exclude_defaults or (exclude_rare and own.rare)) and value == own.default:
+                continue
+            if name in exclude or (exclude_none and value is None):
                 continue
             if type(value) not in PLAIN:
                 write = own.write if own else None
