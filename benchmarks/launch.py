@@ -27,7 +27,6 @@ LAUNCHES = """
 import json, sys, time
 import numpy as np
 import fractals
-from fractals.kernels.layout import SampleGrid
 from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
@@ -36,8 +35,8 @@ options = RenderOptions(device="cuda")
 scene = fractals.load_scene(size=(16, 16), supersampling=1, max_iterations=20)
 plan, backend = open_plan(scene, options)
 source, tile = open_drawing(plan, backend, options).source, Tile(0, 0, 8, 8)
-shape, *places = source.grid.of_tile(tile)
-arguments = source._outputs(shape, backend), SampleGrid(*places), source.point, np.int32(20)
+shape, grid = source.grid.of_tile(tile)
+arguments = source._outputs(shape, backend), grid, source.point, np.int32(20)
 table = np.zeros((2, 8))
 works = {
     "launch": lambda: source.run(*arguments),

@@ -59,30 +59,30 @@ class TileGrid:
         other._take(columns.astype(real), rows.astype(real))
         return other
 
-    def of_tile(self, tile: Tile) -> tuple[tuple[int, int], Any, Any]:
-        """Return shape, columns and rows of a tile's samples, on the device."""
+    def of_tile(self, tile: Tile) -> tuple[tuple[int, int], SampleGrid]:
+        """Return the shape of a tile's samples, and their grid on the device."""
         n = self.plan.supersampling
         rows, columns = tile.window(n)
         shape = tile.height * n, tile.width * n
         if self.plan.explicit_positions:
-            return shape, *self._explicit(rows, columns, shape)
+            return shape, self._explicit(rows, columns, shape)
         across = self._all_columns  # strips are as wide as the picture
         if self._all_rows is not None:
-            across, down = across.from_column(columns.start), self._all_rows.from_column(rows.start)
-            return shape, across, down
+            first, top = columns.start, rows.start
+            return shape, SampleGrid(across.from_column(first), self._all_rows.from_column(top))
         if tile.width * n < self.columns.shape[1]:
             across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
         down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
-        return shape, across, down
+        return shape, SampleGrid(across, down)
 
-    def _explicit(self, rows: slice, columns: slice, shape: tuple[int, int]) -> tuple[Any, Any]:
+    def _explicit(self, rows: slice, columns: slice, shape: tuple[int, int]) -> SampleGrid:
         """Return the explicit positions of a window of samples, on the device."""
         i, j = indices((rows, columns))
         if self.step > 1:
             i, j = self._picked(i, 0), self._picked(j, 1)
         return self.of_samples(i, j, shape)
 
-    def of_samples(self, i: Index, j: Index, shape: tuple[int, int]) -> tuple[Any, Any]:
+    def of_samples(self, i: Index, j: Index, shape: tuple[int, int]) -> SampleGrid:
         """Return the explicit positions of samples in columns `i` and rows `j`, on the device."""
         return self.samples.on_device(self.backend, i, j, shape)
 
@@ -91,6 +91,8 @@ class TileGrid:
         last = self.plan.size[axis] * self.plan.supersampling - 1
         return np.minimum(self.step * index + self.step // 2, last)
 
+
+Shape = tuple[int, int]  # of samples: rows and columns
 
 FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
 WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
@@ -225,8 +227,8 @@ class GridMethod:
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
         """Return the escape data of listed samples: see `SampleSource.iterate_some`."""
-        across, down = self.grid.of_samples(i, j, shape)
-        return self._finished(self._begin(shape, across, down, self.max_iterations, stop))
+        grid = self.grid.of_samples(i, j, shape)
+        return self._finished(self._begin(shape, grid, self.max_iterations, stop))
 
     def work(self, plan: Plan, tiles: Sequence[Tile]) -> Work | None:
         """Return None: Python has more to do for each tile."""
@@ -236,15 +238,9 @@ class GridMethod:
         """Do nothing: iterated counts keep to the limit."""
 
     def _begin(
-        self,
-        shape: tuple[int, int],
-        across: Any,
-        down: Any,
-        max_iterations: int,
-        stop: Stop = never,
-        probing: bool = False,
+        self, shape: Shape, grid: SampleGrid, last: int, stop: Stop = never, probing: bool = False
     ) -> Begun:
-        """Begin to iterate samples; `probing`: on the prober, without statistics."""
+        """Begin to iterate samples, `last` steps; `probing`: on the prober, without statistics."""
         raise NotImplementedError
 
     def _finished(self, begun: Begun) -> EscapeTile:
@@ -386,18 +382,12 @@ class Direct(GridMethod):
         return int(state_size(self.formula, self.derivative) - first_size(self.derivative))
 
     def _begin(
-        self,
-        shape: tuple[int, int],
-        across: Any,
-        down: Any,
-        max_iterations: int,
-        stop: Stop = never,
-        probing: bool = False,
+        self, shape: Shape, grid: SampleGrid, last: int, stop: Stop = never, probing: bool = False
     ) -> Begun:
         backend = self.backend
-        if probing and backend.steps and not self.part and max_iterations > self.max_iterations:
-            self._compile(max_iterations)
-        tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
+        if probing and backend.steps and not self.part and last > self.max_iterations:
+            self._compile(last)
+        tile = self._outputs(shape, backend)
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))
         else:

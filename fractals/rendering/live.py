@@ -216,11 +216,11 @@ def _recorded(recorder: Any, plan: Plan, known: ResumeData) -> tuple[Any, dict[s
     assert drawing.painter
     recorder.calls.clear()
     (tile,), source = plan.tiles, drawing.source
-    shape, columns, rows = source.grid.of_tile(tile)  # type: ignore[attr-defined]
-    begun = source._begin(shape, columns, rows, LIMIT)  # type: ignore[attr-defined]
+    shape, grid = source.grid.of_tile(tile)  # type: ignore[attr-defined]
+    begun = source._begin(shape, grid, LIMIT)  # type: ignore[attr-defined]
     rgb = drawing.painter.paint(tile, begun.tile, LIMIT, OFFSET)
     made = recorder.recording(list(recorder.calls), (LIMIT, OFFSET))
-    arrays = {"columns": columns, "rows": rows, "rgb": rgb, "count": begun.tile.count}
+    arrays = {**grid._asdict(), "rgb": rgb, "count": begun.tile.count}
     arrays["constants"] = drawing.painter.constants
     return made, {name: recorder.address(array) for name, array in arrays.items()}
 

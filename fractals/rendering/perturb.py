@@ -38,7 +38,7 @@ from fractals.kernels.layout import (
 )
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
-from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, never
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Shape, Stop, never
 from fractals.rendering.plan import BYTES_A_POINT, Plan
 from fractals.rendering.probing import Begun, ViewProbe
 from fractals.rendering.resume_data import ResumeData
@@ -390,17 +390,11 @@ class Perturbation(GridMethod):
         )
 
     def _begin(
-        self,
-        shape: tuple[int, int],
-        across: Any,
-        down: Any,
-        max_iterations: int,
-        stop: Stop = never,
-        probing: bool = False,
+        self, shape: Shape, grid: SampleGrid, last: int, stop: Stop = never, probing: bool = False
     ) -> Begun:
         backend = self.prober if probing else self.backend
-        tile, grid = self._outputs(shape, backend), SampleGrid(across, down)
-        launches = self._launches(tile, grid, max_iterations, stop, probing)
+        tile = self._outputs(shape, backend)
+        launches = self._launches(tile, grid, last, stop, probing)
         return InLaunches(backend, tile, launches)
 
     def _launches(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.kernels.formula import Formula
-from fractals.kernels.layout import EscapeTile
+from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Samples, coordinates, indices
 from fractals.scene.model import MAX_ITERATIONS
@@ -168,7 +168,7 @@ class ViewProbe:
 
     backend: Backend  # where the samples are iterated
     plan: Plan
-    # ``begin(shape, columns, rows, max_iterations)`` returns samples that are `Begun`
+    # ``begin(shape, grid, last)`` returns samples that are `Begun`
     begin: Callable[..., Begun]
     # Probes of several widths at once; 0 or 1: one after the other, in the calling thread
     threads: int = 0
@@ -201,11 +201,11 @@ class ViewProbe:
         if self.plan.explicit_positions:
             places = indices((slice(0, size[1]), slice(0, size[0])))
             samples = Samples(self._sized(scale, size), size)
-            positions = samples.on_device(backend, *places, size[::-1])
+            grid = samples.on_device(backend, *places, size[::-1])
         else:
-            grid = (part.astype(backend.real) for part in self._grid(scale, size))
-            positions = tuple(map(backend.to_device, grid))
-        begin = functools.partial(self.begin, size[::-1], *positions, limit)
+            parts = (part.astype(backend.real) for part in self._grid(scale, size))
+            grid = SampleGrid(*map(backend.to_device, parts))
+        begin = functools.partial(self.begin, size[::-1], grid, limit)
         long = backend.kind == "cpu" and limit * math.prod(size) > MANY_STEPS
         return apart(begin) if long else begin()
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import DeviceMemoryError
+from fractals.kernels.layout import SampleGrid
 from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import matrix, power_parts, turn_of
 from fractals.scene.numbers import log2
@@ -152,7 +153,7 @@ class Samples:
 
     def on_device(
         self, backend: "Backend", i: Index, j: Index, shape: tuple[int, int]
-    ) -> tuple[Any, Any]:
+    ) -> SampleGrid:
         """Return explicit positions in place of columns and rows, on a device.
 
         The columns `i` and rows `j` have shapes that NumPy broadcasts to `shape`, that of the
@@ -160,7 +161,7 @@ class Samples:
         """
         positions = self.at(i, j).astype(backend.real)
         empty = np.zeros((2, shape[0]), backend.real)
-        return backend.to_device(positions), backend.to_device(empty)
+        return SampleGrid(backend.to_device(positions), backend.to_device(empty))
 
     def _steps(self) -> NDArray[np.float64]:
         """Return the shifts in the plane, shape (2, P, P)."""

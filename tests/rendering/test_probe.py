@@ -50,7 +50,7 @@ def test_samples_are_iterated_again_only_if_the_limit_may_change_them(slowest, p
     escapes[:2] = 15_000, slowest
     limits = []
 
-    def begin(shape, columns, rows, limit):
+    def begin(shape, grid, limit):
         limits.append(limit)
         count, z = np.minimum(escapes, limit).reshape(shape), np.full(shape, 2000.0)
         return Begun(EscapeTile(count, z, z, z, z, z))
@@ -65,7 +65,7 @@ def test_samples_are_iterated_again_only_if_the_limit_may_change_them(slowest, p
 def probe_of(escapes, limits):
     """Return a probe whose samples escape at these counts; it appends the limits it is asked."""
 
-    def begin(shape, columns, rows, limit):
+    def begin(shape, grid, limit):
         limits.append(limit)
         z = np.full(shape, 2000.0)
         count = np.minimum(escapes, limit).reshape(shape)

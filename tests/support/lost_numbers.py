@@ -33,8 +33,8 @@ def watch(monkeypatch, found):
 
     def marked(begin):
         @functools.wraps(begin)
-        def call(self, shape, across, down, limit, stop=never, probing=False):
-            begun = begin(self, shape, across, down, limit, stop, probing)
+        def call(self, shape, grid, last, stop=never, probing=False):
+            begun = begin(self, shape, grid, last, stop, probing)
             begun.source, begun.stop, begun.probing = self, stop, probing
             return begun
 

@@ -69,9 +69,9 @@ def _iterated(recorder: CallRecorder, table: dict[str, Any]) -> tuple[list[Any],
     plan = replace(make_plan(scene.replace(precision="float64")), tiles=(Tile(0, 0, SIDE, SIDE),))
     source: Any = make_source(recorder, plan, known=ResumeData(LIMIT, 0.0, ()))
     recorder.calls.clear()
-    shape, columns, rows = source.grid.of_tile(plan.tiles[0])
-    tile = source._begin(shape, columns, rows, LIMIT).tile
-    arrays = {"columns": columns, "rows": rows, "point": source.point, "count": tile.count}
+    shape, grid = source.grid.of_tile(plan.tiles[0])
+    tile = source._begin(shape, grid, LIMIT).tile
+    arrays = {**grid._asdict(), "point": source.point, "count": tile.count}
     arrays |= {"x": tile.x, "y": tile.y}
     if plan.layers.derivative:
         arrays |= {"dx": tile.dx, "dy": tile.dy}
