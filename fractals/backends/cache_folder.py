@@ -50,29 +50,19 @@ DAY = 86400  # seconds after which a file's time is set anew when it is read
 SOME = 2**26  # bytes that a process writes between two looks at the folder
 
 
-class _Bound:
-    """Keeps a folder of compiled code within its bounds."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._left = 0  # bytes that may be written before the folder is looked through
-
-    def wrote(self, folder: Path, size: int) -> None:
-        """Note that `size` bytes were written; once enough were, remove what is old."""
-        with self._lock:
-            self._left -= size
-            if self._left >= 0:
-                return
-            self._left = SOME
-        remove_old(folder)
-
-
-_bound = _Bound()
+_lock = threading.Lock()  # of what this module knows of its process
+_until_sweep = 0  # bytes that may be written before the folder is looked through
 
 
 def sweep(folder: Path, written: int) -> None:
-    """Remove old compiled code, at the first call of a process and now and then later."""
-    _bound.wrote(folder, written)
+    """Remove old compiled code, at the first call of a process, and each time it wrote `SOME`."""
+    global _until_sweep
+    with _lock:
+        _until_sweep -= written
+        if _until_sweep >= 0:
+            return
+        _until_sweep = SOME
+    remove_old(folder)
 
 
 def remove_old(folder: Path) -> None:
@@ -107,37 +97,21 @@ def used(path: Path) -> None:
             os.utime(path)
 
 
-class _Messages:
-    """Lines for the user: each is shown once in a process, however often it occurs."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: set[str] = set()
-        self._pending: list[str] = []
-
-    def add(self, line: str) -> None:
-        with self._lock:
-            if line not in self._known:
-                self._known.add(line)
-                self._pending.append(line)
-
-    def take(self) -> list[str]:
-        with self._lock:
-            pending, self._pending = self._pending, []
-            return pending
-
-
-_messages = _Messages()
+_reported: dict[str, bool] = {}  # each line, and whether the user has seen it
 
 
 def report(line: str) -> None:
     """Keep a line about a cache for the user, unless this process had it before."""
-    _messages.add(line)
+    with _lock:
+        _reported.setdefault(line, False)
 
 
 def take_messages() -> list[str]:
     """Return the lines kept since the last call: the caller shows them to the user."""
-    return _messages.take()
+    with _lock:
+        new = [line for line, seen in _reported.items() if not seen]
+        _reported.update(dict.fromkeys(new, True))
+    return new
 
 
 def reason(error: OSError) -> str:

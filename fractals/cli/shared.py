@@ -354,14 +354,19 @@ def cluster_request(options: dict[str, Any]) -> Any:
     """Take the cluster options out of `options`, and return the cluster they ask for, or None."""
     address, keys = options.pop("cluster"), options.pop("keys")
     insecure, returns = options.pop("insecure"), options.pop("returns")
-    if address is None:
-        if keys or insecure or returns:
-            raise OptionError("--keys, --return and --insecure need --cluster")
-        return None
+    if address is not None:
+        return _checked_cluster(address, keys, insecure, returns)
+    if keys or insecure or returns:
+        raise OptionError("--keys, --return and --insecure need --cluster")
+    return None
+
+
+def _checked_cluster(address: str, keys: Any, insecure: bool, returns: bool) -> Any:
+    """Return a cluster; an error of its address or keys is raised before any work is done."""
     from fractals.rendering.cluster.job import Cluster
     from fractals.rendering.cluster.pools import check_known, security_settings
 
-    check_known(address, insecure)  # before any work is done
+    check_known(address, insecure)
     if address.startswith("tls://"):
         security_settings(address, keys)
     return Cluster(address, keys, insecure, returns)

@@ -33,21 +33,9 @@ def chosen(
 ) -> tuple[str, str]:
     """Return the number type of a picture, and why it is double-double, if it is.
 
-    Parameters
-    ----------
-    scene : Scene
-    formula : Formula
-        Of the scene.
-    bits : float
-        That distinguish its samples.
-    noise : callable
-        ``noise()``: at most which share of the samples has wrong counts in float64. It is asked for
-        where float64 resolves the samples of a formula without a perturbed step.
-
-    Raises
-    ------
-    OptionError
-        The scene asks for double-double numbers, and the formula has no form in them.
+    `bits` distinguish its samples. ``noise()`` returns at most which share of them has wrong counts
+    in float64; it is asked for where float64 resolves the samples of a formula without a perturbed
+    step. `OptionError`: the scene asks for double-double numbers, which the formula has no form in.
     """
     asked = scene.iteration.precision
     if asked == DOUBLED:

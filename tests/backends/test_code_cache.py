@@ -464,9 +464,9 @@ def test_reading_keeps_a_file(tmp_path):
 
 
 def test_the_folder_is_looked_through_at_the_first_save_and_now_and_then(tmp_path, monkeypatch):
-    bound, looked = cache_folder._Bound(), []
+    looked = []
     monkeypatch.setattr(cache_folder, "remove_old", looked.append)
-    monkeypatch.setattr(cache_folder, "_bound", bound)
+    monkeypatch.setattr(cache_folder, "_until_sweep", 0)
     (tmp_path / "fractals").mkdir()
     store = code_cache.Store(str(tmp_path / "fractals" / "program"))
     for _ in range(3):
