@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic, process_time
@@ -25,10 +25,12 @@ from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
 from fractals.backends.probe import Device
 from fractals.errors import DeviceFailedError, FractalsError, OptionError, first_line, on_the_cpu
-from fractals.rendering.drawing import Drawing, Sink, run_until
+from fractals.rendering.drawing import Drawing, Sink
+from fractals.rendering.iteration import Stop
 from fractals.rendering.sampling import smaller
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
+from fractals.threads import Queue, run_tiles
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
 
@@ -349,3 +351,26 @@ def print_line(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"fractals: {text.rstrip()}\n")
         sys.stderr.flush()
+
+
+def run_until(drawing: Drawing, tiles: Sequence[Tile], sink: Sink, stop: Stop) -> None:
+    """Have a sink take tiles as `fractals.rendering.drawing.run` does, until `stop` returns True.
+
+    The tiles that are left are then skipped, and those under way end early. Compiled loops, which
+    do not ask, are not used.
+    """
+    queue = Queue(len(tiles))
+
+    def stopped() -> bool:
+        return queue.stopped or stop()
+
+    def heard(_done: int, _whole: int) -> None:
+        if stopped():
+            queue.stop()
+
+    def take(tile: Tile) -> Mapping[str, float]:
+        return {} if stopped() else sink.take(tile, stopped)
+
+    spent = run_tiles(tiles, take, drawing.backend.threads, heard, queue)
+    drawing.stages.share(spent)
+    drawing.room.tell()

@@ -67,16 +67,6 @@ def make_exif(
     return exif
 
 
-def jpeg_comment(file: BinaryIO) -> bytes:
-    """Return the plain comment of an open JPEG, as other programs write it; b"" if it has none."""
-    try:
-        with PIL.Image.open(file, formats=("JPEG",)) as picture:
-            comment = picture.info.get("comment", b"")
-    except Exception:  # another type, or one of the many errors of Pillow for damaged data
-        return b""
-    return comment if isinstance(comment, bytes) else b""
-
-
 def comment_in(file: BinaryIO) -> str | None:
     """Return the JSON of the scene inside an open picture, or None. Nothing is decoded.
 

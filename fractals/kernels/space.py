@@ -4,6 +4,7 @@ Each is compiled as it stands.
 """
 
 import math
+from types import FunctionType
 
 from fractals.kernels.elementary import PI, angle, exp, log, nearest, quotient, sincos
 from fractals.kernels.primitives import clamp, fma, number, select, sqrt
@@ -339,40 +340,11 @@ def stretch(u, v, w):
     return sqrt(fma(spread + spread, cosine, mean))
 
 
-FUNCTIONS = (
-    square_of,
-    radius,
-    inverse,
-    floor,
-    whole_part,
-    remainder,
-    power_of,
-    tangent_of,
-    gaussian,
-    inverse_cosine,
-    wedged,
-    wave,
-    layered,
-    waves,
-    curved,
-    corner_of_tile,
-    moved_in_disc,
-    stretch,
-    folded,
-    bounced,
-    inverted,
-    above,
-    gap,
-    swapped,
-    mirrored,
-    rotated,
-    fold_tetrahedron,
-    fold_octahedron,
-    fold_icosahedron,
-    three,
-    scaled,
-    added,
-    mixed,
+# All above, which are compiled where a kernel calls one
+FUNCTIONS = tuple(
+    function
+    for function in list(vars().values())
+    if isinstance(function, FunctionType) and function.__module__ == __name__
 )
 
 

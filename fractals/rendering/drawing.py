@@ -507,29 +507,6 @@ def run(
     drawing.room.tell()
 
 
-def run_until(drawing: Drawing, tiles: Sequence[Tile], sink: Sink, stop: Stop) -> None:
-    """Have a sink take tiles as `run` does, until `stop` returns True.
-
-    The tiles that are left are then skipped, and those under way end early. Compiled loops, which
-    do not ask, are not used.
-    """
-    queue = Queue(len(tiles))
-
-    def stopped() -> bool:
-        return queue.stopped or stop()
-
-    def heard(_done: int, _whole: int) -> None:
-        if stopped():
-            queue.stop()
-
-    def take(tile: Tile) -> Mapping[str, float]:
-        return {} if stopped() else sink.take(tile, stopped)
-
-    spent = run_tiles(tiles, take, drawing.backend.threads, heard, queue)
-    drawing.stages.share(spent)
-    drawing.room.tell()
-
-
 def pixel_sink(drawing: Drawing, pixels: Pixels) -> Sink:
     """Return the sink that keeps tiles in the pixels of the whole picture."""
 

@@ -25,7 +25,6 @@ from fractals.explorer.scheduler import (
 )
 from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView, tile_side
-from fractals.rendering import drawing as rendering
 from fractals.rendering.drawing import Sink
 from fractals.rendering.sampling import Room
 from fractals.rendering.tiles import Tile
@@ -69,7 +68,7 @@ def test_a_tile_of_samples_without_end_is_left(engine, coloring, who, monkeypatc
         drawn.set()
         yield None
 
-    monkeypatch.setattr(rendering, "run_tiles", noted)
+    monkeypatch.setattr(scheduler, "run_tiles", noted)
     keys = {"formula": "phoenix", "center": ("0", "0"), "width": "0.01"}
     inside = SCENE.replace(**keys, max_iterations=2 * 10**9, layers=[{"coloring": coloring}])
     view = ClientView(

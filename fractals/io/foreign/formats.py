@@ -121,13 +121,23 @@ def in_picture(file: BinaryIO, suffix: str) -> Imported | None:
 def _texts(file: BinaryIO, suffix: str) -> Iterator[tuple[str, bytes]]:
     """Yield the format and the text of the places where other programs keep theirs."""
     if suffix in (".jpg", ".jpeg"):
-        from fractals.io import exif  # imports Pillow, which a PNG doesn't need
-
-        yield "kfr", exif.jpeg_comment(file)
+        yield "kfr", _jpeg_comment(file)
     for keyword, name in (("Comment", "kfr"), ("Metadata", "xpf")) if suffix == ".png" else ():
         file.seek(0)
         if png.begins(file):
             yield name, (png.read_text(file, keyword, MAX_BYTES) or "").encode()
+
+
+def _jpeg_comment(file: BinaryIO) -> bytes:
+    """Return the plain comment of an open JPEG, as other programs write it; b"" if it has none."""
+    import PIL.Image
+
+    try:
+        with PIL.Image.open(file, formats=("JPEG",)) as picture:
+            comment = picture.info.get("comment", b"")
+    except Exception:  # another type, or one of the many errors of Pillow for damaged data
+        return b""
+    return comment if isinstance(comment, bytes) else b""
 
 
 def _sized(file: BinaryIO) -> dict[str, Any]:
