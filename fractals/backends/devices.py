@@ -198,13 +198,17 @@ def _open_gpu(device: Device, number: str, threads: int | None) -> Backend:
     return _gpus[key]
 
 
+# Variables with which Numba compiles nothing, or ends Python: the values that are none of these
+USABLE = (
+    ("NUMBA_DISABLE_JIT", r"0*|.*[^0-9].*", "switches Numba's compiler off"),
+    ("NUMBA_NUM_THREADS", r"0*[1-9].*|.*[^0-9-].*|", "is no number of threads"),
+    ("NUMBA_CPU_FEATURES", r"([+-][^,]+(,|$))*", "is not a list such as +avx2,-fma"),
+)
+
+
 def _check_environment() -> None:
-    """Raise a `DeviceError` about a variable with which Numba compiles nothing, or ends Python."""
-    for name, usable, meaning in (
-        ("NUMBA_DISABLE_JIT", r"0*|.*[^0-9].*", "switches Numba's compiler off"),
-        ("NUMBA_NUM_THREADS", r"0*[1-9].*|.*[^0-9-].*|", "is no number of threads"),
-        ("NUMBA_CPU_FEATURES", r"([+-][^,]+(,|$))*", "is not a list such as +avx2,-fma"),
-    ):
+    """Raise a `DeviceError` about a variable that Numba can't use."""
+    for name, usable, meaning in USABLE:
         given = os.environ.get(name, "").strip()
         if not re.fullmatch(usable, given):
             raise DeviceError(

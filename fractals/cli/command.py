@@ -136,12 +136,28 @@ def _print_help(context: click.Context, _option: click.Parameter, on: bool) -> N
         context.exit()
 
 
+SWITCH: dict[str, Any] = {"is_flag": True, "expose_value": False, "section": "General"}
+OF_EVERY_VERB = (
+    VerbOption(["-q", "--quiet"], help="Print errors only.", callback=_be_quiet, **SWITCH),
+    VerbOption(
+        ["-v", "--verbose"], help="Print more, and in full.", callback=_be_verbose, **SWITCH
+    ),
+    VerbOption(
+        ["-h", "--help"],
+        help="Show this help and exit.",
+        callback=_print_help,
+        is_eager=True,
+        **SWITCH,
+    ),
+)
+
+
 class Laidout(click.Command):
     """A command with -q, -v and -h, help in sections, and suggestions for unknown options."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, the ones of every verb last."""
-        return [*self.params, *_common()]
+        return [*self.params, *OF_EVERY_VERB]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; an unknown option is an `OptionError` with a suggestion."""
@@ -149,10 +165,9 @@ class Laidout(click.Command):
         try:
             return super().parse_args(ctx, list(args))
         except click.NoSuchOption as error:
-            known = [name for each in self.get_params(ctx) for name in (*each.opts,)]
-            raise OptionError(
-                unknown_option(error.option_name, known, ctx.command_path, args)
-            ) from None
+            known = [name for each in self.get_params(ctx) for name in each.opts]
+            said = unknown_option(error.option_name, known, ctx.command_path, args)
+            raise OptionError(said) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options, each section under its own head; those of most verbs come last."""
@@ -220,25 +235,6 @@ class Verb(Laidout):
 
                 typed = shown(shlex.quote(name))
                 raise kind(f"{shown(name)}: no such {what}; to write it, type -o {typed}")
-
-
-@functools.cache
-def _common() -> list[click.Parameter]:
-    """Return the options of every verb."""
-    switch: dict[str, Any] = {"is_flag": True, "expose_value": False, "section": "General"}
-    return [
-        VerbOption(["-q", "--quiet"], help="Print errors only.", callback=_be_quiet, **switch),
-        VerbOption(
-            ["-v", "--verbose"], help="Print more, and in full.", callback=_be_verbose, **switch
-        ),
-        VerbOption(
-            ["-h", "--help"],
-            help="Show this help and exit.",
-            callback=_print_help,
-            is_eager=True,
-            **switch,
-        ),
-    ]
 
 
 def verb(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Verb]:

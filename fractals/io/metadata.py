@@ -20,6 +20,10 @@ NAMESPACES = (
     'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
     'xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
+PACKET = (
+    '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>\n'
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/">\n{}\n</x:xmpmeta>\n<?xpacket end="r"?>'
+)
 ALT, SEQ = ("rdf:Alt", ' xml:lang="x-default"'), ("rdf:Seq", "")  # containers of RDF
 
 ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})  # xml.sax takes 15 ms to import
@@ -85,17 +89,8 @@ def xmp(scene: Scene) -> str:
     """Return the XMP packet of a picture; "" where the scene says nothing of itself."""
     if not signature_of(scene):
         return ""
-    texts = [_packet(scene, note) for note in (scene.note, "")]
-    return next(text for text in texts if len(text.encode()) <= MAX_XMP)
-
-
-def _packet(scene: Scene, note: str) -> str:
-    return (
-        '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>\n'
-        '<x:xmpmeta xmlns:x="adobe:ns:meta/">\n'
-        f"{rdf(scene, note)}\n"
-        '</x:xmpmeta>\n<?xpacket end="r"?>'
-    )
+    packets = (PACKET.format(rdf(scene, note)) for note in (scene.note, ""))
+    return next(packet for packet in packets if len(packet.encode()) <= MAX_XMP)
 
 
 def rdf(scene: Scene, note: str = "") -> str:

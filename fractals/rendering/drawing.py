@@ -186,14 +186,11 @@ def open_plan(
     if note and device.kind == "simulator":
         seconds = max(1, round(plan.seconds_for()))
         note += f", expect about {seconds} s, device='cpu' is faster"
-    if note:
-        options.on_message(note)
-    if plan.layers.note:
-        options.on_message(plan.layers.note)
-    if iterates and not plan.formula.perturbed and (note := noise_note(plan)):
-        options.on_message(note)
-    if (plan.deep or plan.doubled) and (missing := missing_digits(plan)):
-        options.on_message(digits_note(missing, "this width"))
+    noise = noise_note(plan) if iterates and not plan.formula.perturbed else ""
+    missing = missing_digits(plan) if plan.deep or plan.doubled else 0
+    digits = digits_note(missing, "this width") if missing else ""
+    for line in filter(None, (note, plan.layers.note, noise, digits)):
+        options.on_message(line)
     return plan, backend
 
 

@@ -183,7 +183,6 @@ class GridMethod:
         self.max_iterations = plan.max_iterations
         self.count_offset = 0.0
         self.reference, self.probing, self.note = 0.0, 0.0, ""
-        self.nothing, self.no_planes = (unused_array(backend, k) for k in (2, 3))
         self.grid = TileGrid(backend, plan)
 
     def sampled(self, plan: Plan, step: int = 1) -> Self:
@@ -258,14 +257,12 @@ class GridMethod:
     def _outputs(self, shape: tuple[int, int], backend: Backend) -> EscapeTile:
         """Return uninitialised arrays of this shape on the device."""
         x, y = (backend.empty(shape, backend.real) for _ in range(2))
-        nothing, no_planes = self.nothing, self.no_planes
-        if backend is not self.backend:
-            nothing, no_planes = (unused_array(backend, k) for k in (2, 3))
-        dx, dy = nothing, nothing
+        dx = dy = unused_array(backend, 2)
         if self.derivative:
             dx, dy = (backend.empty(shape, backend.real) for _ in range(2))
-        planes = self.statistics.planes
-        statistics = backend.empty((planes, *shape), backend.real) if planes else no_planes
+        statistics = unused_array(backend, 3)
+        if planes := self.statistics.planes:
+            statistics = backend.empty((planes, *shape), backend.real)
         return EscapeTile(backend.empty(shape, np.int32), x, y, dx, dy, statistics)
 
 
@@ -400,7 +397,7 @@ class Direct(GridMethod):
         """Iterate samples in several launches, between which the work may end."""
         backend = self.backend
         more = self._kept()
-        rest = backend.empty((more, *shape), backend.real) if more else self.no_planes
+        rest = backend.empty((more, *shape), backend.real) if more else unused_array(backend, 3)
         for begin in range(0, last, self.part):
             if stop():
                 break

@@ -65,14 +65,18 @@ def _listed(text: str) -> list[str]:
     return colors
 
 
+def _no_palette(name: str) -> ValueError:
+    hint = "; fractals.names('formats') shows which files hold one" if "." in name else ""
+    if not hint and importlib.util.find_spec("cmap") is None:
+        hint = f"; hundreds more with {to_install('palettes')}"
+    return ValueError(f"{catalog.unknown('palette', name)}{hint}")
+
+
 def _palette(given: Any) -> Any:
     if isinstance(given, str) and "," in given and (colors := _listed(given)):
         return palette.parse({"stops": colors})
     if isinstance(given, str) and not (given == "auto" or catalog.has("palette", given)):
-        hint = "; fractals.names('formats') shows which files hold one" if "." in given else ""
-        if not hint and importlib.util.find_spec("cmap") is None:
-            hint = f"; hundreds more with {to_install('palettes')}"
-        raise ValueError(f"{catalog.unknown('palette', given)}{hint}")
+        raise _no_palette(given)
     if isinstance(given, str | Palette):
         return given
     if found := gradient.palette_of(given):
