@@ -11,19 +11,14 @@ from numba import uint64
 
 from fractals.backends.cpu.entry import invoke
 from fractals.backends.cpu.simd.control import keep_apart, whole_registers
-from fractals.backends.cpu.simd.memory import (
-    add_row,
-    compress_store,
-    fetch_row,
-    load,
-    replace_in_cell,
-)
+from fractals.backends.cpu.simd.memory import compress_store, load, replace_in_cell
 from fractals.backends.cpu.simd.pack import lane_count, splat
 from fractals.backends.machine_code import REGISTER
 from fractals.kernels.primitives import fma, number, select
 from fractals.kernels.random import make_random, make_take
 from fractals.scatter import attractor
 from fractals.scatter import game as games
+from fractals.scatter.cpu_bucket_code import add_row, fetch_row
 from fractals.scatter.cpu_game import (
     AHEAD,
     BUCKET_BITS,

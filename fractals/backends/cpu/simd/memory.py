@@ -11,7 +11,6 @@ from fractals.backends.cpu.entry import part_of_array
 from fractals.backends.cpu.simd.pack import (
     INT32,
     INT64,
-    LLVM,
     NAMES,
     REGISTER,
     Pack,
@@ -99,40 +98,6 @@ def masked_store(context, array, index, mask, value):
         return context.get_dummy_value()
 
     return types.none(array, index, mask, value), generate
-
-
-@intrinsic
-def add_row(_context, into, row, values, chosen):
-    """Add a row of an array to a row of another, both of two dimensions and four columns."""
-    kind = ir.VectorType(LLVM[types.Integer.from_bitwidth(into.dtype.bitwidth, signed=True)], 4)
-    size = into.dtype.bitwidth // 8
-
-    def generate(context, builder, signature, args):
-        places = []
-        for k in (0, 2):
-            index = builder.mul(_index(context, builder, signature, args, k + 1), INT64(4))
-            at = _address(context, builder, signature.args[k], args[k], index)
-            places.append(builder.bitcast(at, kind.as_pointer()))
-        parts = [builder.load(place, align=size, typ=kind) for place in places]
-        builder.store(builder.add(*parts), places[0], align=size)
-        return context.get_dummy_value()
-
-    return (types.none(into, row, values, chosen) if into.dtype == values.dtype else None), generate
-
-
-@intrinsic
-def fetch_row(context, array, row):
-    """Have the CPU fetch a row of an array of two dimensions and four columns."""
-
-    def generate(context, builder, signature, args):
-        index = builder.mul(_index(context, builder, signature, args, 1), INT64(4))
-        at = _address(context, builder, array, args[0], index)
-        at = builder.bitcast(at, ir.IntType(8).as_pointer())
-        # To read, into all caches, data
-        call(builder, "llvm.prefetch.p0", ir.VoidType(), at, INT32(0), INT32(3), INT32(1))
-        return context.get_dummy_value()
-
-    return types.none(array, row), generate
 
 
 def _address_of_order(builder, lanes, word):
