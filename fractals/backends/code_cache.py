@@ -221,9 +221,7 @@ def program(
     """
     parts = _Parts()
     text = _text(identity, parts)
-    key = (
-        (text, *map(_Same, (scope, *parts.unknown))) if scope is not None or parts.unknown else text
-    )
+    key = text, *map(_Same, (scope, *parts.unknown))
     kept = stored and not parts.unknown
     maker = make.__module__
     return _programs.get(key, lambda: make(_store(maker, identity, text) if kept else None))

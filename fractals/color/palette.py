@@ -340,9 +340,8 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
         place, color = stop if isinstance(stop, list | tuple) and len(stop) == 2 else (None, stop)
         place = k / last if place is None else place
         if not isinstance(place, int | float) or not 0 <= place <= 1:
-            raise InputError(
-                f"the position {shown(repr(place), 40)} of palette stop {k + 1} is not from 0 to 1"
-            )
+            said = shown(repr(place), 40)
+            raise InputError(f"the position {said} of palette stop {k + 1} is not from 0 to 1")
         if stops and place <= stops[-1][0]:
             raise InputError(f"the positions of the palette's stops don't rise at stop {k + 1}")
         parse_color(color)

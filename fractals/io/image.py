@@ -425,10 +425,9 @@ def format_of(path: str | Path) -> str:
     """Return the type of file that a path's suffix names; ``"-"`` is a PNG on stdout."""
     suffix = ".png" if str(path) == "-" else Path(path).suffix.lower()
     if suffix not in FORMATS:
-        raise OptionError(
-            f"'{path}': unknown type of picture: end the name in {', '.join(FORMATS)}"
-            f"{writer_of(suffix)}"
-        )
+        known = ", ".join(FORMATS)
+        said = f"'{path}': unknown type of picture: end the name in {known}{writer_of(suffix)}"
+        raise OptionError(said)
     return FORMATS[suffix]
 
 

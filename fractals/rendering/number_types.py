@@ -139,8 +139,12 @@ def check_range(scene: Scene, formula: Formula, precision: str) -> None:
     """Raise an `OptionError` for an escape radius whose last step overflows the number type."""
     largest = 2 * formula.degree * math.log2(scene.iteration.escape_radius + 1)
     if largest > (127 if precision == "float32" else 1023):
-        most = 2 ** (127 / 2 / formula.degree) - 1
-        raise OptionError(
-            f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
-            f"give at most {most:.0f}, or precision='float64'"
-        )
+        raise _overflow(scene, formula, precision)
+
+
+def _overflow(scene: Scene, formula: Formula, precision: str) -> OptionError:
+    most = 2 ** (127 / 2 / formula.degree) - 1
+    return OptionError(
+        f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
+        f"give at most {most:.0f}, or precision='float64'"
+    )

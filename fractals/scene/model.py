@@ -373,10 +373,7 @@ class Scene(Table):
         """
         formula = self.make_any_formula()
         if not isinstance(formula, Formula):
-            raise OptionError(
-                f"this is for escape-time formulas, and '{formula.name}' makes images of another "
-                f"family, {formula.family}: fractals.render() draws it"
-            )
+            raise _of_other_family(formula)
         return formula
 
     def to_table(self) -> dict[str, Any]:
@@ -388,10 +385,7 @@ class Scene(Table):
             The formula is a `Formula` object, which has no name to write.
         """
         if isinstance(self.formula, AnyFormula):
-            raise SceneError(
-                f"the formula '{self.formula.name}' is a function of yours: a scene can be saved "
-                "with a formula of the catalog (fractals.names('formulas')) or an expression"
-            )
+            raise _unsaved(self.formula)
         return self.to_values()
 
     def to_values(self) -> dict[str, Any]:
@@ -421,6 +415,20 @@ class Scene(Table):
     def to_toml(self) -> str:
         """Return the scene as TOML."""
         return toml_text(self.to_table())
+
+
+def _of_other_family(formula: AnyFormula) -> OptionError:
+    return OptionError(
+        f"this is for escape-time formulas, and '{formula.name}' makes images of another "
+        f"family, {formula.family}: fractals.render() draws it"
+    )
+
+
+def _unsaved(formula: AnyFormula) -> SceneError:
+    return SceneError(
+        f"the formula '{formula.name}' is a function of yours: a scene can be saved "
+        "with a formula of the catalog (fractals.names('formulas')) or an expression"
+    )
 
 
 def _family_of_relief(formula: AnyFormula) -> str:

@@ -3,7 +3,6 @@
 Nothing here imports Numba: `fractals.backends.cpu.programs` does where it has to compile.
 """
 
-import functools
 import importlib
 
 import numpy as np
@@ -44,9 +43,8 @@ class CpuBackend(HostMemory):
 
         It is kept for the next picture, so it refers to nothing of this object.
         """
-        make = functools.partial(self._made, make_body, options)
         identity = "run", self.number, FUSED, make_body, *options
-        return program(lambda _store: make(), *identity, stored=False)
+        return program(lambda _store: self._made(make_body, options), *identity, stored=False)
 
     def _made(self, make_body, options):
         """Return what runs a body: as `on_cpu` says, or a plain loop, with the reason why.

@@ -72,9 +72,8 @@ class Escape(Family):
     def program(self, scene: Scene) -> str:
         """Return what a compiled program of a scene is for: formula and colorings."""
         formula = scene.make_formula().name + (" (Julia set)" if scene.julia else "")
-        return ", ".join(
-            dict.fromkeys([formula, *(paint.coloring.name for paint in scene.color.paints)])
-        )
+        colorings = (paint.coloring.name for paint in scene.color.paints)
+        return ", ".join(dict.fromkeys([formula, *colorings]))
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
