@@ -234,12 +234,13 @@ def _options(kind: str, name: str) -> Iterable[str]:
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known word, or nothing."""
+    """Return ``"; did you mean 'x'?"`` for the nearest known word in any case, or nothing."""
     import difflib
 
-    words = [word for word in itertools.islice(known, MAX_WORDS) if len(word) <= MAX_WORD]
-    close = difflib.get_close_matches(given[:MAX_WORD], words, n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    some = itertools.islice(known, MAX_WORDS)
+    words = {word.lower(): word for word in some if len(word) <= MAX_WORD}
+    close = difflib.get_close_matches(given[:MAX_WORD].lower(), words, n=1)
+    return f"; did you mean '{words[close[0]]}'?" if close else ""
 
 
 def installed(kind: str) -> tuple[str, ...]:

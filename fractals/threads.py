@@ -11,11 +11,14 @@ import contextvars
 import ctypes
 import functools
 import itertools
+import math
 import os
 import socket
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, TypeVar, cast
@@ -30,6 +33,7 @@ Tasks = SimpleQueue[Callable[[], None] | None]  # of one thread, which None ends
 PATIENCE = 0.5  # seconds in which compiled loops that look at `Queue.HALT` end, after an error
 WAKE = 0.05  # seconds between two calls for progress, and until a KeyboardInterrupt is raised
 CLAIM = "fractals-threads-on-cores"  # name of what one process of a user holds at a time
+OWN_GROUPS, GROUPS = "/proc/self/cgroup", "/sys/fs/cgroup"  # where Linux tells of control groups
 
 
 _pinned: dict[int, set[int]] = {}  # native id of a worker -> the cores it may use otherwise
@@ -46,8 +50,43 @@ def allowed_cores() -> set[int]:
 
 
 def core_count() -> int:
-    """Return how many cores this process may use."""
-    return len(allowed_cores()) or os.cpu_count() or 1
+    """Return how many cores this process may use, and has the time of.
+
+    The threads of a container (``docker run --cpus=1``) may run on all cores. Once they have used
+    up the time of one core together, all of them stand still for the rest of a tenth of a second.
+    """
+    return min(len(allowed_cores()) or os.cpu_count() or 1, _cores_of_time())
+
+
+@functools.cache  # a limit is rarely changed, and a picture asks some ten times
+def _cores_of_time() -> int:
+    """Return the cores that the limits of time amount to, rounded up."""
+    least = float(sys.maxsize)
+    for names in (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"]):
+        for texts in group_files("cpu", names):
+            quota, period = " ".join(texts).split()
+            if quota.isdecimal():  # neither "max" nor -1
+                least = min(least, int(quota) / int(period))
+    return max(1, math.ceil(least))
+
+
+def group_files(controller: str, names: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the texts of these files of each control group of Linux that this process is in.
+
+    Containers and services of systemd are such groups. The limits of the groups around a group hold
+    for it, too. A container sees only its own group, as the outermost one.
+    """
+    try:
+        lines = Path(OWN_GROUPS).read_text("utf-8", "surrogateescape").strip().split("\n")
+    except OSError:
+        return
+    for _, controllers, path in (line.split(":", 2) for line in lines):
+        group = PurePosixPath(path)
+        root = f"{GROUPS}/{controller}" if controllers else GROUPS  # none: version 2 of the groups
+        if not controllers or controller in controllers.split(","):
+            for each in (group, *group.parents):
+                with contextlib.suppress(OSError):
+                    yield [Path(f"{root}{each}", name).read_text("utf-8") for name in names]
 
 
 def threads_for(asked: int | None, usual: int = 0) -> int:

@@ -428,3 +428,96 @@ def test_a_forked_process_has_threads_of_its_own():
 def test_threads_are_those_asked_for_but_at_most_one_a_core(monkeypatch, asked, usual, started):
     monkeypatch.setattr(threads, "core_count", lambda: 4)
     assert threads.threads_for(asked, usual) == started
+
+
+# --- Limits of containers
+
+
+def grouped(folder, monkeypatch, own, files):
+    """Let this process be in control groups that have these files."""
+    (folder / "own").write_text(own)
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    monkeypatch.setattr(threads, "OWN_GROUPS", str(folder / "own"))
+    monkeypatch.setattr(threads, "GROUPS", str(folder))
+    monkeypatch.setattr(threads, "allowed_cores", lambda: set(range(64)))
+    threads._cores_of_time.cache_clear()
+
+
+V1 = "9:name=systemd:/\n4:memory:/pods/a\n3:cpu,cpuacct:/pods/a\n"
+QUOTA, PERIOD = "cpu.cfs_quota_us", "cpu.cfs_period_us"
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "cores"),
+    [
+        ("0::/\n", {"cpu.max": "100000 100000\n"}, 1),  # docker run --cpus=1
+        ("0::/\n", {"cpu.max": "250000 100000\n"}, 3),
+        ("0::/\n", {"cpu.max": "1000 100000\n"}, 1),
+        ("0::/\n", {"cpu.max": "max 100000\n"}, 64),
+        ("0::/\n", {}, 64),
+        (
+            "0::/user.slice/a b:c\n",
+            {"user.slice/a b:c/cpu.max": "max 100000\n", "user.slice/cpu.max": "400000 100000\n"},
+            4,
+        ),
+        ("0::/../../elsewhere\n", {"cpu.max": "200000 100000\n"}, 2),
+        (V1, {f"cpu/pods/a/{QUOTA}": "200000\n", f"cpu/pods/a/{PERIOD}": "100000\n"}, 2),
+        (V1, {f"cpu/{QUOTA}": "50000\n", f"cpu/{PERIOD}": "25000\n"}, 2),  # seen from within
+        (V1, {f"cpu/{QUOTA}": "-1\n", f"cpu/{PERIOD}": "100000\n"}, 64),
+    ],
+)
+def test_a_container_has_as_many_threads_as_it_has_time_for(
+    tmp_path, monkeypatch, own, files, cores
+):
+    grouped(tmp_path, monkeypatch, own, files)
+    try:
+        assert threads.core_count() == cores
+        assert threads.threads_for(None) == threads.threads_for(100) == cores
+    finally:
+        threads._cores_of_time.cache_clear()
+
+
+def test_a_system_without_control_groups_has_its_cores(tmp_path, monkeypatch):
+    monkeypatch.setattr(threads, "OWN_GROUPS", str(tmp_path / "none"))
+    assert list(threads.group_files("cpu", ["cpu.max"])) == []
+
+
+GIB = 2**30
+STAT = f"anon 5\ninactive_file {GIB // 8}\nactive_file {GIB // 8}\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "free"),
+    [
+        (
+            "0::/\n",
+            {"memory.max": f"{GIB}", "memory.current": f"{GIB // 2}", "memory.stat": STAT},
+            GIB * 3 // 4,
+        ),
+        ("0::/\n", {"memory.max": "5", "memory.current": "9", "memory.stat": ""}, 0),
+        (
+            V1,
+            {
+                "memory/memory.limit_in_bytes": f"{GIB}",
+                "memory/memory.usage_in_bytes": "0",
+                "memory/memory.stat": "cache 0\n",
+            },
+            GIB,
+        ),
+        ("0::/\n", {"memory.max": "max", "memory.current": "9", "memory.stat": ""}, None),
+    ],
+)
+def test_a_container_has_no_more_memory_than_its_limit(tmp_path, monkeypatch, own, files, free):
+    from fractals.backends import probe
+
+    whole = 2**50 * 1024
+
+    def meminfo(self, *arguments):
+        return f"MemAvailable: {2**50} kB\n" if str(self) == "/proc/meminfo" else real(self)
+
+    grouped(tmp_path, monkeypatch, own, files)
+    real = type(tmp_path).read_text
+    monkeypatch.setattr(type(tmp_path), "read_text", meminfo)
+    assert probe._memory_size.__wrapped__(0) == (whole if free is None else free)

@@ -7,12 +7,12 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fractals.threads import core_count
+from fractals.threads import core_count, group_files
 
 # Results per clock of a multiprocessor in float32 and float64, by compute capability. Source: the
 # table of arithmetic throughput in the CUDA Programming Guide.
@@ -104,10 +104,25 @@ def _memory_size(_second: int) -> int:
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+                return min(int(line.split()[1]) * 1024, *_memory_of_groups())
     except (OSError, ValueError):
         pass
     return _memory_elsewhere()
+
+
+def _memory_of_groups() -> Iterator[int]:
+    """Yield what the limits of a container leave: beyond them the system kills its processes.
+
+    Memory that holds no more than parts of files can be had.
+    """
+    yield sys.maxsize
+    for limit, used in (("max", "current"), ("limit_in_bytes", "usage_in_bytes")):
+        for texts in group_files("memory", [f"memory.{limit}", f"memory.{used}", "memory.stat"]):
+            most, now, *facts = " ".join(texts).split()
+            stat = dict(zip(facts[::2], map(int, facts[1::2]), strict=True))
+            cached = stat.get("active_file", 0) + stat.get("inactive_file", 0)
+            if most.isdecimal():  # not "max"
+                yield max(0, int(most) - int(now) + cached)
 
 
 def _memory_elsewhere() -> int:

@@ -244,7 +244,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         return
     width, height = film.size
     tell(
-        f"{saved.path}: {counted(saved.frames, 'frame')}, {width}x{height}, {film.fps:g} fps, "
+        f"{path}: {counted(saved.frames, 'frame')}, {width}x{height}, {film.fps:g} fps, "
         f"{methods}, {bytes_text(saved.bytes)}, {saved.seconds:.1f} s"
     )
 

@@ -200,7 +200,7 @@ def parse_formula(text: str) -> Any:
 
         return load_formula(name.strip(), **_pairs(pairs, "formula", "power=4"))
     if not re.fullmatch(r"\s*\w+\s*", name, re.ASCII):
-        meant = name.strip().lower().replace("-", "_")
+        meant = re.sub("[- ]", "_", name.strip().lower())
         if re.fullmatch(r"\w+", meant, re.ASCII):
             check_known("formula", name.strip(), meant)
         table = {"name": expression_name(name), "step": name}  # unstripped: errors name the column
@@ -220,7 +220,7 @@ def parse_coloring(text: str) -> dict[str, Any]:
     {'name': 'orbit_trap', 'shape': 'circle', 'radius': 0.4}
     """
     name, *pairs = text.split(",")
-    meant = name.strip().lower().replace("-", "_")
+    meant = re.sub("[- ]", "_", name.strip().lower())
     if meant != name.strip():
         check_known("coloring", name.strip(), meant)
     return {"name": name.strip()} | _pairs(pairs, "coloring", "density=7")

@@ -22,7 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from fractals.errors import DeviceFailedError, FractalsError, OptionError, SceneError, shown
-from fractals.io.files import PATH_SHOWN, open_inside, read_json, read_most, writing, written
+from fractals.io.files import (
+    PATH_SHOWN,
+    folder_beside,
+    open_inside,
+    read_json,
+    read_most,
+    writing,
+    written,
+)
 from fractals.io.stores.store import checksum, claimed, header_text
 
 FORMAT, VERSION = "fractals film", 1
@@ -152,7 +160,7 @@ def sync(path: Path) -> None:
 
 def folder_of(path: Path) -> Path:
     """Return the work folder of a film."""
-    return path.with_name(path.name + SUFFIX)
+    return folder_beside(path, SUFFIX)
 
 
 @contextlib.contextmanager

@@ -331,8 +331,8 @@ def _check_disk(size: int, path: Path) -> None:
     free = shutil.disk_usage(path.parent).free
     if SPARE * 2 * size > free:
         raise FractalsError(
-            f"the film takes about {2 * size / 2**20:.0f} MiB while it is made, and "
-            f"{free / 2**20:.0f} MiB are free there: name a place on another disk"
+            f"the film takes about {2 * size / 2**20:.1f} MiB while it is made, and "
+            f"{free / 2**20:.1f} MiB are free there: name a place on another disk"
         )
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import tomllib
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -39,6 +40,7 @@ PAGES = {
     ".svg": (b"<desc>", b"</desc>"),
 }
 NO_TEXT = "neither UTF-8 nor UTF-16 text"
+MAX_NAME = 255  # bytes of the name of a file: the limit of most file systems
 PATH_SHOWN = 4096  # characters of a path in a message
 TOML_HEADER = r"(?m)^[ \t]*+\[{1,2}[^\[\],\n]*+\]"
 # The texts and comments of a TOML file. Possessive (++, *+), and closed by the file's end too, so
@@ -79,10 +81,26 @@ def check_output(path: str | Path, overwrite: bool) -> None:
     try:
         os.lstat(path)
     except FileNotFoundError:
-        pass
+        return
     except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
         reason = getattr(error, "strerror", None) or error
         raise _refused(path, f"can't be written: {reason}") from None
+    _check_replaced(path)
+
+
+def _check_replaced(path: Path) -> None:
+    """Raise a `FractalsError` where what has this name, or what the link leads to, stays."""
+    try:
+        found = os.stat(path)
+    except OSError:  # a link to a file that is still to come
+        found = None
+    if found is None or stat.S_ISREG(found.st_mode):  # pipes and devices are written to
+        target = Path(os.path.realpath(path))
+        check_folder(target)
+        folder = os.stat(target.parent)
+        owners = (0, found.st_uid, folder.st_uid) if found else ()
+        if found and folder.st_mode & stat.S_ISVTX and os.geteuid() not in owners:  # as in /tmp
+            raise _refused(path, "is another user's, who alone may replace it: name another file")
 
 
 def check_folder(path: Path) -> None:
@@ -91,6 +109,17 @@ def check_folder(path: Path) -> None:
         raise _refused(path.parent, "does not exist: create it first", "the folder ")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise _refused(path.parent, "can't be written to", "the folder ")
+
+
+def folder_beside(path: Path, suffix: str) -> Path:
+    """Return the folder in which work on a file is kept, beside it: its name and a suffix.
+
+    A name that the suffix makes too long is cut, with a digest of what is cut away.
+    """
+    name = os.fsencode(path.name)
+    if len(name) + len(suffix) <= MAX_NAME:
+        return path.with_name(path.name + suffix)
+    return path.with_name(f"{path.name[:50]}-{zlib.crc32(name):08x}{suffix}")
 
 
 @contextlib.contextmanager

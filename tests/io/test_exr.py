@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 
 import mpmath
@@ -223,7 +224,24 @@ def test_damaged_exrs(tmp_path, capfd):
             EscapeData.load(tmp_path / "b.exr")
     with pytest.raises(InputError, match="no such file"):
         EscapeData.load(tmp_path / "nosuch.exr")
-    assert capfd.readouterr().out == ""  # stdout may carry a picture
+    assert capfd.readouterr() == ("", "")  # stdout may carry a picture, and our line says all
+
+
+@with_library
+def test_what_others_print_while_a_damaged_exr_is_read_is_kept(tmp_path, monkeypatch, capfd):
+    class Loud(OpenEXR.File):
+        def __init__(self, *arguments, **keywords):
+            os.write(2, b"of another thread\n")
+            super().__init__(*arguments, **keywords)
+
+    fractals.compute(scene(), device="python").save(tmp_path / "a.exr")
+    (tmp_path / "b.exr").write_bytes((tmp_path / "a.exr").read_bytes()[:-20])
+    monkeypatch.setattr(OpenEXR, "File", Loud)
+    with pytest.raises(InputError, match="the EXR is damaged"):
+        EscapeData.load(tmp_path / "b.exr")
+    said = set(capfd.readouterr().err.splitlines())
+    assert said == {"of another thread"}
+    assert os.fstat(2).st_ino  # it is open again
 
 
 @with_library

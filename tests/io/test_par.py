@@ -1,6 +1,7 @@
 """Entries of Fractint: formulas of files, views, colors, and what is refused or lost."""
 
 import cmath
+import math
 from pathlib import Path
 
 import numpy as np
@@ -486,6 +487,7 @@ def test_what_is_lost():
         ("outside=real", "numbers of colors below 1, which are 1 there, go round (outside=real)"),
         ("outside=mult", "the quotient of both parts of the last z"),
         ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
+        ("potential=255/-9 colors=000zzz<9>000", "the continuous potential, which blends"),
         ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
         ("inside=zmag", "|z|² after the last step, which gives the colors inside"),
         ("biomorph=0", "one color where only one part of the last z is large"),
@@ -512,6 +514,31 @@ def test_counts_are_numbers_of_colors():
     pixels, raw = drawn_grays("barnsleym1")
     out = raw.count < LIMIT
     assert np.abs(pixels - raw.count)[out].max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "radius", "given"),
+    [
+        ("mandel potential=255/200/0", 2, (255, 200)),
+        ("mandel bailout=9 potential=255/2000/40/16bit", math.sqrt(40), (255, 2000)),
+        ("julia params=-0.1/0.7 potential=99/60.5/1000 outside=atan", math.sqrt(1000), (99, 60.5)),
+    ],
+)
+def test_the_potential_gives_the_numbers_of_colors(entry, radius, given):
+    pixels, raw = drawn_grays(entry)
+    out = raw.count < LIMIT
+    assert raw.scene.iteration.escape_radius == pytest.approx(radius)
+    most, slope = given
+    with np.errstate(divide="ignore", invalid="ignore"):
+        number = most - 1 - slope * np.sqrt(np.log(abs(raw.z) ** 2) / 2.0 ** (raw.count + 2))
+    assert np.abs(pixels - np.maximum(np.floor(number), 1))[out].max() <= 1
+    assert len(set(pixels[out])) > 20
+    assert not any("potential" in line for line in read(f"{entry} {GRAY}")[1])
+
+
+def test_a_type_of_another_degree_has_no_potential():
+    (line,) = read(f"marksmandel params=0/0/3/0 potential=255/200/0 {GRAY}")[1]
+    assert "the continuous potential" in line
 
 
 def test_a_test_before_the_step_is_one_color_later():

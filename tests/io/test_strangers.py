@@ -631,6 +631,41 @@ def test_permissions_links_and_pipes(tmp_path):
     assert listing(tmp_path) == ["a", "link", "new", "pipe"]
 
 
+@posix
+def test_a_file_that_may_not_be_replaced_is_refused_before_the_work(tmp_path, monkeypatch):
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public").chmod(0o1777)  # as /tmp is
+    theirs = tmp_path / "public" / "a.png"
+    theirs.write_bytes(b"theirs")
+    os.symlink(theirs, tmp_path / "link.png")
+    os.symlink("none/a.png", tmp_path / "gone.png")
+    os.symlink("new.png", tmp_path / "new link.png")
+    os.symlink("/dev/null", tmp_path / "null.png")
+    for name in ("public/a.png", "link.png", "new link.png", "null.png"):  # ours, and root's
+        files.check_output(tmp_path / name, True)
+    with pytest.raises(FractalsError, match=r"the folder '.*none' does not exist"):
+        files.check_output(tmp_path / "gone.png", True)
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(theirs).st_uid + 12345)
+    for name in ("public/a.png", "link.png"):
+        with pytest.raises(FractalsError, match="is another user's, who alone may replace it"):
+            fractals.render_to(tmp_path / name, scene(), overwrite=True, device="nosuch")
+    (tmp_path / "public").chmod(0o777)
+    files.check_output(theirs, True)
+
+
+@posix
+@pytest.mark.parametrize(
+    "name", ["a" * 251 + ".mp4", "ä" * 125 + ".mp4", "\U0001f600" * 62 + ".mp4"]
+)
+def test_work_on_a_file_with_a_long_name_is_kept_beside_it(tmp_path, name):
+    own, other = (files.folder_beside(tmp_path / each, ".bands") for each in (name, name[1:]))
+    own.mkdir()
+    assert own.parent == tmp_path
+    assert own != other
+    assert own == files.folder_beside(tmp_path / name, ".bands")
+    assert files.folder_beside(tmp_path / "a.mp4", ".film") == tmp_path / "a.mp4.film"
+
+
 def test_a_folder_that_stays_empty_is_removed(run, tmp_path):
     (tmp_path / "old").mkdir()
     for words in ("render nosuch -o a/b/", "render nosuch seahorse -o old/new"):

@@ -114,6 +114,17 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     assert formats.read(f"{path}#Two").table["formula"]["name"] == "multibrot"
 
 
+@pytest.mark.parametrize(
+    ("given", "lost"),
+    [("stretch=1 skew=0", ()), ("skew=12.5", ("the skew of the view ('skew=12.5')",))],
+)
+def test_a_view_that_is_neither_stretched_nor_skewed_loses_nothing(given, lost):
+    plain = ultra_fractal.read_upr(f"One {{\n{HEAD}{layer()}}}".encode(), "")
+    found = ultra_fractal.read_upr(f"One {{\n{HEAD}{layer(more=f' {given}')}}}".encode(), "")
+    assert found.lost == plain.lost + lost
+    assert found.table == plain.table
+
+
 def test_compressed_parameters_are_the_same():
     text = f"One {{\n{packed(HEAD + layer())}\n}}\n"
     assert ultra_fractal.read_upr(text.encode(), "") == ultra_fractal.read_upr(ONE.encode(), "")

@@ -14,7 +14,7 @@ from support.scenes import scene
 import fractals
 from fractals.backends import base
 from fractals.errors import OptionError
-from fractals.rendering import measured, plan
+from fractals.rendering import measured, plan, render
 from fractals.rendering.families import seconds_by_quality
 from fractals.rendering.forecast import ENCODED, direct_seconds
 from fractals.rendering.options import RenderOptions
@@ -82,6 +82,18 @@ def test_guard_and_dry_run_have_one_forecast(monkeypatch, run):
     code, _, err = run("render", "a.toml", "--cpu")
     assert code == 2
     assert "--force" in err
+
+
+def test_a_dry_run_computes_no_orbit_that_takes_long(monkeypatch, run):
+    """At a zoom of 1e10000 it took 7 seconds of CPU time."""
+
+    def fail(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(render, "open_drawing", fail)
+    code, out, _ = run("render", "--zoom", "1e10000", "--cpu", "--dry-run", "--json")
+    assert code == 0
+    assert json.loads(out)["seconds"] > 5
 
 
 def test_nothing_is_measured_for_a_picture_that_is_soon_drawn(monkeypatch):

@@ -14,7 +14,7 @@ from fractals.color.palette import parse_color
 from fractals.errors import InputError, SceneError, counted
 from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
-from fractals.io.foreign._view import number, whole
+from fractals.io.foreign._view import number, real, whole
 
 MAX_COLORS = 256
 DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
@@ -24,6 +24,7 @@ COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
 Entry = Mapping[str, tuple[str, str]]
 # Places on a palette: values of `biomorph` are below END, which stands for "both parts are large".
 NEAR, FAR, END = 0.998, 0.999, 0.9995
+LEAST = 2  # octaves of smooth counts below 0 with colors of their own: of samples far outside
 
 # What a setting adds to the picture, in the words of the line about what is lost.
 OUTSIDE = {
@@ -64,6 +65,14 @@ def color_of(
     the entry names. `turned`: whether the conjugate of z is drawn.
     """
     colors = all_colors(fields, beside, lost)
+    if potential := potential_of(fields):
+        color = _potential(potential, colors, steps, ahead, radius)
+        if color:
+            _inside(fields, colors, color, lost)
+            if (curve := fields.get("logmap", ("no", ""))[0].lower()) not in ("no", "0"):
+                lost.append(f"the curve of colors (logmap={curve[:40]})")
+            return color
+        lost.append("the continuous potential, which blends the bands of counts (potential)")
     ahead += ADDED.get(fields.get("outside", ("", ""))[0].lower(), (0, 0, 0))[2]
     color: dict[str, Any] = {"coloring": "count"}
     around = colors[1:]
@@ -142,11 +151,44 @@ def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) ->
         lost.append(OUTSIDE[outside])
     elif outside != "iter":
         lost.append(f"the coloring outside (outside={outside[:40]})")
-    if fields.get("potential", ("0", ""))[0].strip("0/."):
-        lost.append("the continuous potential, which blends the bands of counts (potential)")
     if float(number(*fields.get("distest", ("0", "distest")))):
         lost.append("the distance to the set, which gives the colors (distest)")
     return {}
+
+
+def potential_of(fields: Entry) -> list[float]:
+    """Return the highest color, the slope and the bailout of the potential; [] without one."""
+    text, where = fields.get("potential", ("0", "potential"))
+    values = [real(part or "0", where) for part in text.split("/")[:3]]
+    return [*values, 0.0, 0.0][:3] if values[0] else []
+
+
+def _potential(
+    given: list[float], colors: list[str], steps: int, ahead: int, radius: float | None
+) -> dict[str, Any]:
+    """Return colors that follow the potential of z² + c; {} where there are none.
+
+    `given`: as of `potential_of`. Where n is the count and v the smooth count, the number of a
+    color is most - 1 - slope sqrt(log |z|² / 2**(n + 2)) = most - 1 - scale 2**(-v / 2), at least
+    1. So it stands where that is its number and a half. `radius`: of escape, if there is one.
+    """
+    most, slope, _ = given
+    if len(colors) < 3 or most < 3 or slope <= 0 or not radius or radius <= 1:
+        return {}
+    scale = slope * math.sqrt(math.log(radius) / 2 ** (ahead + 1))
+    turns = END / (math.log2(2 + steps) + LEAST)
+    last = min(int(most) - 2, len(colors) - 1)
+    stops: list[list[Any]] = []
+    for k in range(1, last + 1):
+        count = 2 * math.log2(scale / (most - 1.5 - k))
+        at = turns * (math.copysign(math.log2(1 + abs(count)), count) + LEAST)
+        if 0 < at < END:
+            stops.append([at, colors[k]])
+    if not stops:
+        return {}
+    stops = [[0.0, stops[0][1]], *stops, [END, stops[-1][1]]]
+    shown = {"transfer": "log", "density": turns, "offset": turns * LEAST}
+    return {"coloring": "smooth", **shown, "palette": {"stops": stops}}
 
 
 def biomorph_of(fields: Entry) -> int:

@@ -42,7 +42,7 @@ from fractals.io.foreign._fractint import (
 )
 from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given
 from fractals.io.foreign._frm_ends import program_of
-from fractals.io.foreign._par_colors import all_colors, biomorph_of, color_of
+from fractals.io.foreign._par_colors import all_colors, biomorph_of, color_of, potential_of
 from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
 from fractals.io.foreign._screen import lost as screen_lost
 from fractals.io.foreign._view import (
@@ -56,6 +56,7 @@ from fractals.io.foreign._view import (
     placed,
     real,
 )
+from fractals.scene.model import validate
 
 MAX_KEYS = 1000  # of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
@@ -235,7 +236,10 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
     if found.radius is not None:
         table["iteration"]["escape_radius"] = found.radius
     turned = is_turned(found.kin, place.up)
-    table["color"] = color_of(fields, steps, found.ahead, found.radius, file.beside, lost, turned)
+    radius = found.radius
+    if potential_of(fields) and validate({"formula": table["formula"]}).make_formula().degree != 2:
+        radius = None  # the potential is that of z² + c in all types
+    table["color"] = color_of(fields, steps, found.ahead, radius, file.beside, lost, turned)
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
@@ -356,6 +360,7 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
         raise refused
     usual_bailout = own.bailout if biomorph_of(fields) < 0 else BIOMORPH
     bailout = real(*fields.get("bailout", ("0", "bailout"))) or usual_bailout
+    bailout = (potential_of(fields) or [0.0])[-1] or bailout
     params += ["0"] * (10 - len(params))
     given = EntryParameters(params, functions, bailout, test.lower())
     try:

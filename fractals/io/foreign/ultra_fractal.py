@@ -249,9 +249,9 @@ def _place_of(layer: _Layer, julia: tuple[str, str] | None, lost: list[str]) -> 
     if len(parts) != 2:
         raise SceneError(f"{where}: {counted(len(parts), 'number')}, and not 2")
     angle = real(*layer.get("mapping", "angle", "0"))
-    for key in ("stretch", "skew"):
-        value, _ = layer.get("mapping", key)
-        if value:
+    for key, plain in (("stretch", 1), ("skew", 0)):  # no document says which way they go
+        value, where = layer.get("mapping", key, str(plain))
+        if real(value, where) != plain:
             lost.append(f"the {key} of the view ('{key}={shown(value, 40)}')")
     size = None
     if layer.get("fractal", "width")[0] and layer.get("fractal", "height")[0]:

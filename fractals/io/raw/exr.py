@@ -20,8 +20,6 @@ The attributes ``Iterations`` (the limit), ``fractals:scene``, ``fractals:base``
 ``fractals:method`` go with them. z and dz are computed from the channels when an EXR is read, to
 the six digits that a float has. That is enough for all colorings but those of orbit statistics,
 which an EXR does not hold.
-
-OpenEXR prints lines of its own to stderr when it reads a damaged file.
 """
 
 import contextlib
@@ -29,8 +27,11 @@ import importlib
 import io
 import math
 import os
+import tempfile
+import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,7 @@ PRIMARIES = {  # of gamuts, and their white, x and y
     "adobe": (0.64, 0.33, 0.21, 0.71, 0.15, 0.06, 0.3127, 0.329),
 }
 MAGIC = b"\x76\x2f\x31\x01"
+_ALONE = threading.Lock()  # of the thread that reads: stderr is one for all
 LOST = "z and dz keep six digits in an EXR, and orbit statistics are not kept"
 
 
@@ -296,10 +298,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise InputError("no such file") from None
     except OSError as error:
         raise InputError(error.strerror or str(error)) from None
-    # A warning that OpenEXR prints to Python's stdout would be a part of a picture that goes there.
-    unread = contextlib.redirect_stdout(io.StringIO())
     try:
-        with unread, exr.File(str(path), header_only=True) as picture:
+        with _quiet(), exr.File(str(path), header_only=True) as picture:
             low, high = picture.header()["dataWindow"]
             width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
             channels = max(1, len(picture.channels()))
@@ -309,7 +309,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             raise InputError(
                 f"{width}x{height} samples in {channels} channels can't be in {length} bytes"
             )
-        with unread, exr.File(str(path), separate_channels=True) as picture:
+        with _quiet(), exr.File(str(path), separate_channels=True) as picture:
             pixels = {name: channel.pixels for name, channel in picture.channels().items()}
             return dict(picture.header()), pixels
     except InputError:
@@ -326,6 +326,34 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     ) as error:
         reason = shown(str(error).split("\n")[0], 80) or "no pixels"
         raise InputError(f"the EXR is damaged or cut short ({reason})") from None
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Drop what OpenEXR prints while it reads a file.
+
+    Its warnings would be a part of a picture that goes to Python's stdout, and its own lines about
+    damage stand on stderr before the line that says all. They come from C, so the descriptor is
+    another one meanwhile. What others print there then is printed at the end.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(_ALONE)
+        with contextlib.suppress(OSError):  # stderr is closed, or no file can be made: lines stay
+            printed = stack.enter_context(tempfile.TemporaryFile())
+            stderr = os.dup(2)
+            os.dup2(printed.fileno(), 2)
+            stack.callback(_back, stderr, printed)
+        yield
+
+
+def _back(stderr: int, printed: IO[bytes]) -> None:
+    """Have a descriptor as stderr again, and print there what OpenEXR did not."""
+    os.dup2(stderr, 2)
+    os.close(stderr)
+    printed.seek(0)
+    with contextlib.suppress(OSError):  # a pipe that nobody reads
+        os.write(2, b"".join(line for line in printed if b"(EXR_ERR_" not in line))
 
 
 def make() -> RawFormat:

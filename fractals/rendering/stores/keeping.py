@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fractals.errors import OptionError, shown
-from fractals.io.files import check_output
+from fractals.io.files import check_output, folder_beside
 from fractals.io.image import PictureFile
 from fractals.rendering.families import Family, Rendered, written_to
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.preview import Onlooker
-from fractals.rendering.stores.kept import Kept, folder_beside, kept_beside
+from fractals.rendering.stores.kept import BANDS, Kept, kept_beside
 from fractals.scene.model import Scene
 
 SAMPLES = "samples"  # the name of what is kept, in a folder beside the picture
@@ -44,7 +44,7 @@ def check_kept(path: str | Path | BinaryIO, family: Family, cluster: Any, overwr
         raise OptionError("a cluster keeps what it has computed: leave keep=True out")
     if not isinstance(path, str | Path):
         raise OptionError("keep=True requires the name of a file")
-    if not folder_beside(Path(path)).exists():
+    if not folder_beside(Path(path), BANDS).exists():
         check_output(path, overwrite)
 
 

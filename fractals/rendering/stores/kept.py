@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fractals import __version__
 from fractals.errors import FractalsError
-from fractals.io.files import HEADER, read_json, written
+from fractals.io.files import HEADER, folder_beside, read_json, written
 
 BANDS = ".bands"  # the name of a file's folder ends so
 
@@ -75,17 +75,12 @@ class Kept:
             self.folder.rmdir()
 
 
-def folder_beside(path: Path) -> Path:
-    """Return the folder of a file's bands."""
-    return path.with_name(path.name + BANDS)
-
-
 @contextmanager
 def kept_beside(path: Path) -> Iterator[Kept]:
     """Keep bands beside a file until it is written."""
     from fractals.io.stores.store import claimed
 
-    folder = folder_beside(path)
+    folder = folder_beside(path, BANDS)
     with claimed(folder):
         kept = Kept(folder)
         yield kept
