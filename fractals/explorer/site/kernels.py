@@ -10,6 +10,7 @@ import json
 import struct
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -167,7 +168,11 @@ def deep_programs(table: dict[str, Any]) -> dict[str, bytes]:
     return made
 
 
-MAKERS = {"variants": formula_programs, "deep": deep_programs, "colorings": color_programs}
+MAKERS: dict[str, Callable[[Any], dict[str, bytes]]] = {
+    "variants": formula_programs,
+    "deep": deep_programs,
+    "colorings": color_programs,
+}
 
 
 def main() -> None:
