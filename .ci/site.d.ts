@@ -11,12 +11,12 @@ interface SiteFacts {
   formulas: Record<string, SiteFormula>; colorings: Record<string, SiteColoring>; palettes: Record<string, PaletteTable>;
   spaces: { lms: number[][]; lab: number[][]; roots: number[][]; linear: number[][]; entries: number; levels: number };
   probe: { limitSize: number[]; size: number[]; late: number; kept: number; scales: number[][]; depths: number[]; most: number };
-  bits: { all: number; exact: number; least: number };
+  bits: { all: number; exact: number; least: number; spare: number };
+  deep: { guard: number; extended: number; least: number; changed: number; first: number; next: number; patience: number };
 }
 interface SiteFormula {
   name: string; title: string; center: string[]; width: string; degree: number; fraction: number[]; tolerance: number; escapes: boolean; maps: number;
   usual: string; replaces: boolean; refused: Record<string, number>; parameters: Record<string, unknown>; options: number[]; programs: Record<string, string>;
-  deep: boolean; canReturn: boolean; inside: boolean;
 }
 interface SiteColoring {
   derivative: boolean; transfer: string; palette: Palette; blend: string; side: string; counted: boolean; converging: boolean; planes: number;
@@ -28,4 +28,12 @@ type Settings = Record<string, number>;
 interface ProgramsFacts { programs: Record<string, ProgramFacts> | Record<string, number> }
 interface ProgramFacts {
   memory: number; stack: number; planes: number; data: [number, string][]; places: Record<string, number>; calls: [string, number][]; limitAt: number[];
+}
+/** What a file of programs for deep views tells of them, as `fractals/explorer/site/deep.py` writes it. */
+interface DeepFacts {
+  programs: Record<string, number>; stack: number; lowest: number; within: number; least: number;
+  /** Of each kind of call: names, and the shape of an array, "d" of a float64 or "q" of a whole number. */
+  cells: Record<string, [string, number[] | "d" | "q"][]>;
+  /** Constants by row; operations: 1 for a product, the row of the result, and two operands; the next point. */
+  step: [Record<string, number>, number[][], [number, number, number, number][]];
 }

@@ -3,14 +3,12 @@
 import json
 import random
 import re
-import shutil
-import subprocess
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support.scenes import slow_but
+from support.sites import asker, drawn, needs_node, skip_unless_fused
 
 import fractals
 from fractals import catalog
@@ -22,10 +20,6 @@ from fractals.explorer.site import tables, write
 from fractals.explorer.site.write import write_site
 from fractals.scene.model import validate
 
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(not NODE, reason="Node is not installed")
-SCRIPT = Path(__file__).parent / "site/ask.mjs"
-FLAG = "--experimental-wasm-relaxed-simd"  # Node 20 has relaxed SIMD behind it
 FEW = 0.02  # share of samples near the border whose count a fused multiply-add changes
 SIZE = (70, 50)
 SHIP = "burning_ship"
@@ -56,14 +50,7 @@ SCENES = {
 @pytest.fixture
 def ask(site):
     """Return a function that has Node answer questions."""
-
-    def answers(*questions, flavor="fused"):
-        command = [NODE, FLAG, "--no-warnings", SCRIPT, site, flavor]
-        asked = "".join(f"{json.dumps(each)}\n" for each in questions)
-        found = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
-        return [json.loads(line) for line in found.stdout.splitlines()]
-
-    return answers
+    return asker(site)
 
 
 def scene_of(name):
@@ -71,22 +58,10 @@ def scene_of(name):
     return fractals.load_scene({}, **keys)
 
 
-def drawn(ask, path, scene, flavor="fused"):
-    """Return what Node tells of a scene, the counts and the pixels."""
-    (told,) = ask({"do": "draw", "scene": scene.to_table(), "file": str(path)}, flavor=flavor)
-    content, n = path.read_bytes(), scene.image.supersampling
-    width, height = scene.image.size
-    samples = width * height * n * n
-    count = np.frombuffer(content[: 4 * samples], np.int32).reshape(height * n, width * n)
-    pixels = np.frombuffer(content[4 * samples :], np.uint8).reshape(height, width, 3)
-    return told["answer"], count, pixels
-
-
 @needs_node
 @pytest.mark.parametrize("name", slow_but(["place", "layers", "julia", "turned"], SCENES))
 def test_counts_and_pixels_are_those_of_the_cpu(ask, tmp_path, name):
-    if not ask({"do": "fused"})[0]["answer"]:
-        pytest.skip("this processor, or this Node, has no fused multiply-add of vectors")
+    skip_unless_fused(ask)
     scene = scene_of(name)
     told, count, pixels = drawn(ask, tmp_path / "raw", scene)
     raw = fractals.compute(scene, device="cpu", threads=1)

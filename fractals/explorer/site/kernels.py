@@ -10,6 +10,7 @@ import json
 import struct
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -19,6 +20,7 @@ import numpy as np
 from fractals.backends.wasm import HAS_RELAXED, STACK, CallRecorder, Recording
 from fractals.backends.wasm_vectors import ABREAST, MOST_ABREAST
 from fractals.errors import FractalsError, first_line
+from fractals.explorer.site import deep
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions, ValueOptions
@@ -155,14 +157,32 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     return found
 
 
+def deep_programs(table: dict[str, Any]) -> dict[str, bytes]:
+    """Return the programs that draw deep views of a scene's formula, by flavor."""
+    recorder = CallRecorder("float64")
+    facts = deep.record(recorder, table, SIDE)
+    made = {}
+    for flavor, relaxed in FLAVORS.items():
+        recording = recorder.recording([], (), relaxed)
+        made[flavor] = packed(facts | {"stack": recording.stack}, recording.module)
+    return made
+
+
+MAKERS: dict[str, Callable[[Any], dict[str, bytes]]] = {
+    "variants": formula_programs,
+    "deep": deep_programs,
+    "colorings": color_programs,
+}
+
+
 def main() -> None:
     """Make what each line of stdin asks for, and print its name, and why it can't be made."""
     for line in sys.stdin:
         asked = json.loads(line)
-        make = formula_programs if "variants" in asked else color_programs
+        (kind,) = asked.keys() & MAKERS.keys()
         problem = ""
         try:
-            for flavor, content in make(asked.get("variants") or asked["colorings"]).items():
+            for flavor, content in MAKERS[kind](asked[kind]).items():
                 path = Path(asked["folder"]) / flavor / f"{asked['name']}.bin"
                 path.write_bytes(content)
         except FractalsError as error:  # such as a formula that calls what browsers lack

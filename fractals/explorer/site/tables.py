@@ -11,8 +11,8 @@ from fractals.errors import FractalsError
 from fractals.explorer.pages import WRITTEN, catalog_table
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.formula import Formula
-from fractals.rendering import number_types, plan, precision
-from fractals.rendering.probing import KEPT, LATE, LIMIT_SIZE, PROBE_SIZE, SCALES
+from fractals.rendering import number_types, perturb, plan, precision
+from fractals.rendering.probing import CHANGED, KEPT, LATE, LIMIT_SIZE, PROBE_SIZE, SCALES
 from fractals.scene.geometry import fitting, make_layers
 from fractals.scene.model import MAX_ITERATIONS, Scene, validate
 
@@ -21,6 +21,7 @@ JULIA = "-0.1231", "0.7448"  # c of the Julia set for which a program is recorde
 EVERYWHERE = "mandelbrot"  # the formula for which all colorings have programs
 AVERAGED = "count"  # a coloring that needs nothing of the orbit
 SLOPED = "slopes"  # one that needs dz
+DEEP = (EVERYWHERE,)  # formulas with programs of deep views
 POWERS = {"multibrot": (4, 5, 6), "newton": (4, 5)}  # other options than the usual ones
 OF_FORMULA = "'{formula}'"  # stands for a formula's name in lines that many of them share
 Table = dict[str, Any]
@@ -132,6 +133,14 @@ def variants(label: str, drawn: dict[str, Table]) -> dict[str, dict[str, Table]]
     return found
 
 
+def deep_scene(label: str) -> Table | None:
+    """Return the scene for which programs of deep views are made; None where there are none."""
+    formula = formulas()[label]
+    if label not in DEEP:
+        return None
+    return {"formula": {"name": formula.name, **formula.parameters}}
+
+
 def _add(found: dict[str, Table], table: Table) -> None:
     """Add a scene by the name of its program, where a program can be made."""
     try:
@@ -184,9 +193,6 @@ def _formula_facts(formula: Formula, refusals: list[str]) -> Table:
         "name": formula.name,
         "parameters": dict(formula.parameters),
         "options": list(formula.options),
-        "deep": formula.perturbed is not None,
-        "canReturn": formula.can_return,
-        "inside": formula.inside is not None,
     }
 
 
@@ -250,6 +256,16 @@ def facts(drawn: dict[str, Table], files: dict[str, dict[str, str]]) -> Table:
             "all": number_types.BITS["float64"],
             "exact": precision.MIN_SPACING_BITS,
             "least": number_types.MIN_SPARE_BITS,
+            "spare": number_types.SPARE_BITS["float64"],
+        },
+        "deep": {
+            "guard": plan.GUARD_BITS,
+            "extended": plan.EXTENDED,
+            "least": plan.MIN_LIMIT,
+            "changed": CHANGED,
+            "first": perturb.FIRST_LIMIT,
+            "next": perturb.MIN_LIMIT,
+            "patience": perturb.PATIENCE,
         },
     }
 

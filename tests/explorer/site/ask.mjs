@@ -31,7 +31,14 @@ const ANSWERS = {
     const { count } = await drawer.draw({ ...job, want: "raw" }),
       { rgb } = await drawer.draw({ ...job, want: "pixels" });
     writeFileSync(file, Buffer.concat([new Uint8Array(count?.buffer ?? []), rgb ?? []]));
-    return { ...found, note: plan.note };
+    return { limit: found.limit, offset: found.offset, note: plan.note };
+  },
+  async orbit({ formula, asked, file }) {
+    const { deep } = facts.formulas[formula].programs,
+      job = { ...asked, c: asked.c.map(BigInt) },
+      { points, ...found } = (await drawer.draw({ want: "orbit", file: deep, asked: job })).orbit;
+    writeFileSync(file, Buffer.from(points.buffer));
+    return found;
   },
   lookup: ({ palette, inside, encoded, file }) =>
     writeFileSync(file, Buffer.from(palettes.lookup(palette, inside, encoded).buffer)),

@@ -5,19 +5,21 @@
 
 /** @typedef {{file: string, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
  * layers: import("./plan.js").LayerJob[], limit: number, offset: number, columns: Float64Array[], rows: Float64Array[],
- * n: number, want: "pixels"|"raw"|"values", tally?: boolean}} Job `n`: samples a pixel, a side; `tally`: whether counts are told; "raw": counts and z, "values": of the
- * lowest layer */
+ * n: number, want: "pixels"|"raw"|"values", tally?: boolean, deep?: import("./deep.js").DeepJob|null}} Job `n`: samples a pixel,
+ * a side; `tally`: whether counts are told; "raw": counts and z, "values": of the lowest layer; `deep`: iterated along an orbit */
+/** @typedef {{want: "orbit", file: string, asked: import("./orbit.js").OrbitJob, layers?: undefined, deep?: undefined}} OrbitAsked */
 /** @typedef {{facts: ProgramsFacts, module: WebAssembly.Module}} Opened */
 /** @typedef {{rgb: Uint8Array<ArrayBuffer>, values: Float64Array, count: Int32Array, x: Float64Array, y: Float64Array,
- * inside: number, least: number, most: number}} Found of what a job has not asked for there is nothing */
+ * inside: number, least: number, most: number, orbit: import("./orbit.js").Orbit}} Found of what a job has not asked for there is nothing */
 /** @typedef {Int32Array|Float64Array} Numbers */
 /** @typedef {{at: number, shape: number[], bytes: number}} Block of memory that holds an array */
 
 export const SIDE = 64; // samples of a tile's side
-const AREA = SIDE * SIDE,
-  MOST_PROGRAMS = 6, // that keep memory of their own
+export const AREA = SIDE * SIDE;
+const MOST_PROGRAMS = 6, // that keep memory of their own
   MOST_LAYERS = 16,
   MOST_SIDE = 16, // samples a pixel, a side
+  CELLS = 1024, // bytes of the arguments of a call
   MOST_KINDS = 3; // of programs, by samples a pixel, a side: the last one takes any number
 
 /** Whether the multiply-adds of relaxed SIMD are there, and rounded once.
@@ -61,6 +63,88 @@ function imports(memory, stack) {
   return { env: known };
 }
 
+/** A memory, programs that work in it, and arrays behind each other. */
+export class Room {
+  #end;
+  #cells = 0;
+  #stack;
+  blocks = /** @type {Record<string, Block>} */ ({});
+
+  /** @param {WebAssembly.Module} module @param {number} stack the address behind its stack @param {number} end of what it holds */
+  constructor(module, stack, end) {
+    this.memory = new WebAssembly.Memory({ initial: Math.ceil(end / 65536) });
+    this.#stack = stack;
+    this.#end = Math.ceil(end / 16) * 16;
+    this.programs = this.add(module);
+  }
+
+  /** Return the programs of a module that has no constants of its own. @param {WebAssembly.Module} module */
+  add(module) {
+    return /** @type {Record<string, Function>} */ (
+      new WebAssembly.Instance(module, imports(this.memory, this.#stack)).exports
+    );
+  }
+
+  /** @param {number} bytes */
+  #take(bytes) {
+    const at = this.#end;
+    this.#end += Math.ceil(bytes / 16) * 16;
+    const lacking = this.#end - this.memory.buffer.byteLength;
+    if (lacking > 0) this.memory.grow(Math.ceil(lacking / 65536));
+    return at;
+  }
+
+  /** Make an array, where it was if it fits there. @param {string} name @param {number[]} shape @param {number} size bytes of an element */
+  make(name, shape, size) {
+    const bytes = shape.reduce((all, side) => all * side, size),
+      known = this.blocks[name],
+      fits = known && known.bytes >= bytes;
+    this.blocks[name] = {
+      // what grows again and again leaves no more behind than it takes
+      at: fits ? known.at : this.#take(known ? 2 * bytes : bytes),
+      shape,
+      bytes: fits ? known.bytes : known ? 2 * bytes : bytes,
+    };
+  }
+
+  /** Return an array as numbers, until the memory grows. @param {string} name */
+  floats(name) {
+    const { at, shape } = this.blocks[name];
+    return new Float64Array(
+      this.memory.buffer,
+      at,
+      shape.reduce((all, side) => all * side, 1),
+    );
+  }
+
+  /** @param {string} name */
+  integers(name) {
+    const { buffer, byteOffset, length } = this.floats(name);
+    return new BigInt64Array(buffer, byteOffset, length);
+  }
+
+  /** Call a program: names of arrays, whole numbers as bigint, others as numbers.
+   * @param {Function} program @param {(string|bigint|number|Block)[]} given */
+  call(program, given) {
+    this.#cells ||= this.#take(CELLS);
+    const view = new DataView(this.memory.buffer);
+    let at = this.#cells;
+    const put = (/** @type {bigint|number} */ value) => {
+      if (typeof value === "bigint") view.setBigInt64(at, value, true);
+      else view.setFloat64(at, value, true);
+      at += 8;
+    };
+    for (const each of given) {
+      if (typeof each === "string" || typeof each === "object") {
+        const { at: where, shape } = typeof each === "string" ? this.blocks[each] : each;
+        put(BigInt(where));
+        for (const side of shape) put(BigInt(side));
+      } else put(each);
+    }
+    program(0, 0, this.#cells);
+  }
+}
+
 /** The programs that iterate one formula's samples, with a memory of their own. */
 class Iteration {
   #point = "";
@@ -69,10 +153,12 @@ class Iteration {
   /** @param {ProgramFacts} facts @param {WebAssembly.Module} module */
   constructor(facts, module) {
     this.facts = facts;
-    this.memory = new WebAssembly.Memory({ initial: Math.ceil(facts.memory / 65536) });
-    this.programs = /** @type {Record<string, Function>} */ (
-      new WebAssembly.Instance(module, imports(this.memory, facts.stack)).exports
-    );
+    this.planes = facts.planes;
+    this.room = new Room(module, facts.stack, facts.memory);
+    this.programs = this.room.programs;
+    for (const [name, at] of Object.entries(facts.places))
+      this.room.blocks[name] = { at, shape: [SIDE, SIDE], bytes: 0 };
+    this.memory = this.room.memory;
     const bytes = new Uint8Array(this.memory.buffer);
     for (const [at, text] of facts.data)
       bytes.set(
@@ -116,97 +202,57 @@ class Iteration {
   }
 }
 
-/** The programs that color what those of an iteration find, behind it in the same memory: they have no constants there. */
-class Colors {
-  #end;
-  #cells;
-  #blocks = /** @type {Record<string, Block>} */ ({});
+/** What iterates tiles. @typedef {{room: Room, planes: number, colors: Colors|null, run: (job: Job, i: number, j: number) => void,
+ * read: (name: string) => Numbers}} Iterating */
+
+/** The programs that color what those of an iteration find, in its memory: they have no constants there. */
+export class Colors {
   #layers = /** @type {Job["layers"]|null} */ (null);
 
-  /** @param {Opened} opened @param {Iteration} iteration @param {Uint8Array} encoding @param {Float32Array} decoding */
-  constructor({ facts, module }, iteration, encoding, decoding) {
-    const { places, planes, memory, stack } = iteration.facts;
+  /** @param {Opened} opened @param {Iterating} iteration @param {Uint8Array} encoding @param {Float32Array} decoding */
+  constructor({ facts, module }, { planes, room }, encoding, decoding) {
     this.numbers = /** @type {Record<string, number>} */ (facts.programs);
-    this.memory = iteration.memory;
-    this.programs = /** @type {Record<string, Function>} */ (
-      new WebAssembly.Instance(module, imports(this.memory, stack)).exports
-    );
-    this.#end = Math.ceil(memory / 16) * 16;
-    this.#cells = this.#room(1024);
-    for (const [name, at] of Object.entries(places))
-      this.#blocks[name] = { at, shape: [SIDE, SIDE], bytes: 0 };
-    for (const name of ["alongX", "alongY", "values"]) this.#make(name, [SIDE, SIDE], 8);
-    this.#make("none", [1, 1], 8);
-    this.#blocks.statistics = planes
-      ? { ...this.#blocks.statistics, shape: [planes, SIDE, SIDE] }
-      : { ...this.#blocks.none, shape: [1, 1, 1] };
-    this.#make("position", [SIDE, SIDE], 4);
-    this.#make("colors", [SIDE, SIDE, 3], 4);
-    this.#blocks.channels = { ...this.#blocks.colors, shape: [SIDE, 3 * SIDE] };
+    this.room = room;
+    this.memory = room.memory;
+    this.programs = room.add(module);
+    const { blocks } = room;
+    for (const name of ["alongX", "alongY", "values"]) room.make(name, [SIDE, SIDE], 8);
+    room.make("none", [1, 1], 8);
+    blocks.statistics = planes
+      ? { ...blocks.statistics, shape: [planes, SIDE, SIDE] }
+      : { ...blocks.none, shape: [1, 1, 1] };
+    room.make("position", [SIDE, SIDE], 4);
+    room.make("colors", [SIDE, SIDE, 3], 4);
+    blocks.channels = { ...blocks.colors, shape: [SIDE, 3 * SIDE] };
     for (const name of ["places", "parts", "above", "shares", "linear"])
-      this.#make(name, [4 * MOST_SIDE * SIDE], 4); // scratch for a row of pixels
-    this.#make("rgb", [SIDE, SIDE, 3], 1);
-    this.#make("arms", [2, 1], 8);
-    this.#make("matrix", [4], 8);
-    this.#make("encoding", [encoding.length], 1);
-    this.#make("decoding", [decoding.length], 4);
-    new Uint8Array(this.memory.buffer).set(encoding, this.#blocks.encoding.at);
-    new Float32Array(this.memory.buffer, this.#blocks.decoding.at, decoding.length).set(decoding);
+      room.make(name, [4 * MOST_SIDE * SIDE], 4); // scratch for a row of pixels
+    room.make("rgb", [SIDE, SIDE, 3], 1);
+    room.make("arms", [2, 1], 8);
+    room.make("matrix", [4], 8);
+    room.make("encoding", [encoding.length], 1);
+    room.make("decoding", [decoding.length], 4);
+    new Uint8Array(this.memory.buffer).set(encoding, blocks.encoding.at);
+    new Float32Array(this.memory.buffer, blocks.decoding.at, decoding.length).set(decoding);
   }
 
-  /** @param {number} bytes */
-  #room(bytes) {
-    const at = this.#end;
-    this.#end += Math.ceil(bytes / 16) * 16;
-    const lacking = this.#end - this.memory.buffer.byteLength;
-    if (lacking > 0) this.memory.grow(Math.ceil(lacking / 65536));
-    return at;
-  }
-
-  /** @param {string} name @param {number[]} shape @param {number} size bytes of an element */
-  #make(name, shape, size) {
-    const bytes = shape.reduce((all, side) => all * side, size),
-      known = this.#blocks[name];
-    this.#blocks[name] = {
-      at: known && known.bytes >= bytes ? known.at : this.#room(bytes),
-      shape,
-      bytes: Math.max(bytes, known?.bytes ?? 0),
-    };
-  }
-
-  /** Call a program: names of arrays, whole numbers as bigint, others as numbers.
-   * @param {string} name @param {(string|bigint|number|Block)[]} given */
+  /** Call a program: see `Room.call`. @param {string} name @param {(string|bigint|number|Block)[]} given */
   #call(name, ...given) {
     const number = this.numbers[name];
     if (number === undefined) throw new Error(`this page has no program '${name}'`);
-    const view = new DataView(this.memory.buffer);
-    let at = this.#cells;
-    const put = (/** @type {bigint|number} */ value) => {
-      if (typeof value === "bigint") view.setBigInt64(at, value, true);
-      else view.setFloat64(at, value, true);
-      at += 8;
-    };
-    for (const each of given) {
-      if (typeof each === "string" || typeof each === "object") {
-        const { at: where, shape } = typeof each === "string" ? this.#blocks[each] : each;
-        put(BigInt(where));
-        for (const side of shape) put(BigInt(side));
-      } else put(each);
-    }
-    this.programs[number](0, 0, this.#cells);
+    this.room.call(this.programs[number], given);
   }
 
   /** Turn the derivative of a tile as the picture is turned. @param {Job} job */
   turn({ turn }) {
     if (!turn) return;
-    new Float64Array(this.memory.buffer, this.#blocks.matrix.at, 4).set(turn);
+    new Float64Array(this.memory.buffer, this.room.blocks.matrix.at, 4).set(turn);
     this.#call("turn", "alongX", "alongY", "x", "y", "dx", "dy", "matrix", "arms");
   }
 
   /** @param {Job} job @param {number} k */
   #inputs(job, k) {
     const { plane, constants, counted, range } = job.layers[k],
-      given = { at: this.#blocks[`constants${k}`].at, shape: [constants.length], bytes: 0 };
+      given = { at: this.room.blocks[`constants${k}`].at, shape: [constants.length], bytes: 0 };
     return [BigInt(plane), given, BigInt(job.limit), counted ? job.offset : 0, ...range];
   }
 
@@ -227,13 +273,17 @@ class Colors {
     if (layers.length > MOST_LAYERS)
       throw new Error(`this page draws at most ${MOST_LAYERS} layers`);
     layers.forEach(({ constants, lookup }, k) => {
-      this.#make(`constants${k}`, [constants.length], 8);
-      this.#make(`lookup${k}`, [lookup.length / 3, 3], 4);
-      this.#make(`padded${k}`, [4 * (lookup.length / 3 + 1)], 4);
+      this.room.make(`constants${k}`, [constants.length], 8);
+      this.room.make(`lookup${k}`, [lookup.length / 3, 3], 4);
+      this.room.make(`padded${k}`, [4 * (lookup.length / 3 + 1)], 4);
       const { buffer } = this.memory,
-        padded = new Float32Array(buffer, this.#blocks[`padded${k}`].at, (4 * lookup.length) / 3);
-      new Float64Array(buffer, this.#blocks[`constants${k}`].at).set(constants);
-      new Float32Array(buffer, this.#blocks[`lookup${k}`].at).set(lookup);
+        padded = new Float32Array(
+          buffer,
+          this.room.blocks[`padded${k}`].at,
+          (4 * lookup.length) / 3,
+        );
+      new Float64Array(buffer, this.room.blocks[`constants${k}`].at).set(constants);
+      new Float32Array(buffer, this.room.blocks[`lookup${k}`].at).set(lookup);
       for (let to = 0, from = 0; from < lookup.length; to += 4, from += 3) {
         padded[to] = lookup[from];
         padded[to + 1] = lookup[from + 1];
@@ -246,7 +296,7 @@ class Colors {
   /** Tell whether no sample of a tile has a color: none escaped. @param {Job} job */
   #isBare({ layers, limit }) {
     if (!layers.every(({ value }) => value.endsWith(" escaped"))) return false;
-    const counts = new Int32Array(this.memory.buffer, this.#blocks.count.at, AREA);
+    const counts = new Int32Array(this.memory.buffer, this.room.blocks.count.at, AREA);
     for (let k = 0; k < AREA; k++) if (counts[k] < limit) return false;
     return true;
   }
@@ -258,9 +308,9 @@ class Colors {
       share = 1 / n ** 2,
       kind = Math.min(n, MOST_KINDS),
       several = layers.length > 1;
-    this.#blocks.rgb.shape = [side, side, 3];
+    this.room.blocks.rgb.shape = [side, side, 3];
     const bare = this.#isBare(job);
-    if (bare) new Float32Array(this.memory.buffer, this.#blocks.position.at, AREA).fill(-1);
+    if (bare) new Float32Array(this.memory.buffer, this.room.blocks.position.at, AREA).fill(-1);
     layers.forEach(({ place, blend, opacity }, k) => {
       if (!bare) {
         this.values(job, k);
@@ -294,12 +344,15 @@ class Colors {
         `paint ${kind}`,
         ...["rgb", "position", "padded0", "encoding", BigInt(n), share, "places", "parts"],
       );
-    return { side, rgb: new Uint8Array(this.memory.buffer, this.#blocks.rgb.at, 3 * side * side) };
+    return {
+      side,
+      rgb: new Uint8Array(this.memory.buffer, this.room.blocks.rgb.at, 3 * side * side),
+    };
   }
 
   /** @param {string} name */
   read(name) {
-    return new Float64Array(this.memory.buffer, this.#blocks[name].at, AREA);
+    return new Float64Array(this.memory.buffer, this.room.blocks[name].at, AREA);
   }
 }
 
@@ -322,7 +375,7 @@ function tally(found, counts, w, h, limit) {
 /** Draws what jobs ask for. */
 export class Drawer {
   #files = new Map();
-  #iterations = /** @type {Map<string, Iteration>} */ (new Map());
+  #iterations = /** @type {Map<string, Iterating>} */ (new Map());
 
   /** @param {(name: string) => Promise<Uint8Array<ArrayBuffer>>} load a file, decompressed
    * @param {Uint8Array} encoding @param {Float32Array} decoding of `Palettes` */
@@ -342,16 +395,21 @@ export class Drawer {
     return this.#files.get(name);
   }
 
-  /** @param {Job} job @returns {Promise<Iteration>} */
-  async #iteration({ file, key }) {
-    const name = `${file} ${key}`;
+  /** @param {Job} job @returns {Promise<Iterating>} */
+  async #iteration({ file, key, deep }) {
+    const name = deep ? file : `${file} ${key}`;
     let found = this.#iterations.get(name);
     if (!found) {
-      const { facts, module } = await this.#file(file);
-      found = new Iteration(
-        /** @type {Record<string, ProgramFacts>} */ (facts.programs)[key],
-        module,
-      );
+      const [opened, { DeepIteration }] = await Promise.all([
+        this.#file(file),
+        deep ? import("./deep.js") : { DeepIteration: null },
+      ]);
+      found = DeepIteration
+        ? new DeepIteration(opened)
+        : new Iteration(
+            /** @type {Record<string, ProgramFacts>} */ (opened.facts.programs)[key],
+            opened.module,
+          );
     }
     this.#iterations.delete(name); // the newest comes last
     this.#iterations.set(name, found);
@@ -362,9 +420,17 @@ export class Drawer {
     return found;
   }
 
-  /** Draw a part of a picture. @param {Job} job
+  /** Return the reference orbit of a deep view. @param {OrbitAsked} asked */
+  async #orbit({ file, asked }) {
+    const [{ facts }, { orbitOf }] = await Promise.all([this.#file(file), import("./orbit.js")]);
+    return orbitOf(/** @type {DeepFacts} */ (/** @type {unknown} */ (facts)).step, asked);
+  }
+
+  /** Draw a part of a picture, or find the orbit that it is drawn along. @param {Job|OrbitAsked} job
    * @returns {Promise<Found>} */
   async draw(job) {
+    if (job.want === "orbit")
+      return /** @type {Found} */ (/** @type {object} */ ({ orbit: await this.#orbit(job) }));
     const [iteration, opened] = await Promise.all([this.#iteration(job), this.#file("colors")]),
       colors = (iteration.colors ??= new Colors(opened, iteration, this.encoding, this.decoding));
     const { n, want, limit } = job,

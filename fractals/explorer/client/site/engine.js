@@ -14,7 +14,7 @@ import { settle } from "./views.js";
 /** @typedef {import("./drawer.js").Job} Job */
 /** @typedef {import("./plan.js").Plan} Plan */
 /** @typedef {Received|Received.Surprised} Told */
-/** @typedef {{place: Place, scene: SiteScene, plan: Plan, limit: number, offset: number, drawn: boolean}} View */
+/** @typedef {{place: Place, scene: SiteScene, plan: Plan, settled: import("./views.js").Settled, drawn: boolean}} View */
 
 const REST = 250, // ms after the last input, before the exact pixels of a view that moves
   MOST_FRAMES = 256,
@@ -343,24 +343,26 @@ export class Engine {
   async #passes(scene, focus, moving, signal, frame, paint) {
     const begun = performance.now(),
       plan = planOf(this.facts, this.palettes, scene),
-      draw = (/** @type {Job} */ job) => this.pool.draw(job, HASTE.view, signal),
+      draw = (/** @type {import("./pool.js").Asked} */ job) =>
+        this.pool.draw(job, HASTE.view, signal),
       before = this.#view;
     const known =
       before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan)
         ? before
         : null;
     this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
-    const { limit, offset } = known ?? (await this.#settled(plan, draw, frame, paint));
+    if (plan.bits && !known) this.#say({ t: "status", frame, what: "reference" });
+    const settled = known?.settled ?? (await this.#settled(plan, draw, frame, paint)),
+      { limit } = settled;
     const view = (this.#view = {
       place: this.#place(frame),
       scene,
       plan,
-      limit,
-      offset,
+      settled,
       drawn: true,
     });
-    const facts = { max_iterations: limit, method: "direct", said: "" };
-    const job = { ...plan, limit, offset, want: /** @type {const} */ ("pixels") };
+    const facts = { max_iterations: limit, method: methodOf(plan), said: "" };
+    const job = { ...plan, ...settled, want: /** @type {const} */ ("pixels") };
     const ended = (
       /** @type {{pass: "coarse"|"exact", inside?: number, least?: number, most?: number, note?: string}} */ keys,
     ) => this.#say({ t: "drawn", frame, paint, ms: performance.now() - begun, ...facts, ...keys });
@@ -422,7 +424,7 @@ export class Engine {
   }
 
   /** Return the limit and the count offset of a view; if they take long, show the view under its first limit meanwhile.
-   * @param {Plan} plan @param {(job: Job) => Promise<import("./drawer.js").Found>} draw @param {number} frame @param {number} paint */
+   * @param {Plan} plan @param {import("./views.js").Draw} draw @param {number} frame @param {number} paint */
   async #settled(plan, draw, frame, paint) {
     const coming = settle(this.facts, plan, draw);
     let known = false;
@@ -432,7 +434,8 @@ export class Engine {
       const { rgb } = await draw({ ...plan, ...own, offset: 0, n: 1, want: "pixels" });
       if (!known) this.put(packed(PIXELS, { frame, paint, w, h, step: GLANCE }, rgb));
     };
-    const late = setTimeout(() => look().catch(() => null), SOON); // `coming` fails likewise
+    // A deep view has no orbit yet. `coming` fails as `look` does
+    const late = plan.bits ? 0 : setTimeout(() => look().catch(() => null), SOON);
     try {
       return await coming;
     } finally {
@@ -495,19 +498,19 @@ export class Engine {
         focus: null,
       };
     if (this.#view?.place === place) {
-      const { plan, limit, offset } = this.#view,
+      const { plan, settled } = this.#view,
         grid = gridOf(plan, plan.size, 1);
       const [x, y] = at.map((part, k) =>
         Math.min(Math.max(Math.floor(part / 16), 0), plan.size[k] - 1),
       );
-      const job = { ...plan, limit, offset, n: 1, ...cut(grid, [x, y, 1, 1], 1) };
+      const job = { ...plan, ...settled, n: 1, ...cut(grid, [x, y, 1, 1], 1) };
       const [raw, { values }] = await Promise.all(
         /** @type {Job["want"][]} */ (["raw", "values"]).map((want) =>
           this.pool.draw({ ...job, want }, HASTE.question),
         ),
       );
       answer.count = raw.count[0];
-      answer.inside = raw.count[0] >= limit;
+      answer.inside = raw.count[0] >= settled.limit;
       answer.value = Number.isFinite(values[0]) ? values[0] : null;
     }
     this.#say(answer);
@@ -530,14 +533,13 @@ export class Engine {
 
   /** Return the values of a layer in a small picture, after its curve. @param {number} frame @param {number} layer */
   async #values(frame, layer) {
-    const { plan, limit, offset } = this.#known(frame),
+    const { plan, settled } = this.#known(frame),
       own = plan.layers[layer];
     if (!own) throw new Error(`there is no layer ${layer}`);
     const job = {
         ...plan,
+        ...settled,
         layers: [own],
-        limit,
-        offset,
         n: 1,
         want: /** @type {const} */ ("values"),
       },
@@ -587,10 +589,10 @@ export class Engine {
     const own = { ...scene, image: { ...scene.image, size, supersampling } };
     planOf(this.facts, this.palettes, own); // what can't be drawn is an error, also of a forecast
     if (forecast) {
-      const { plan: shown, limit, offset } = this.#known(frame),
+      const { plan: shown, settled } = this.#known(frame),
         begun = performance.now(),
         grid = gridOf(shown, FIT, 1);
-      await this.pool.draw({ ...shown, ...grid, limit, offset, n: 1, want: "pixels" }, 0);
+      await this.pool.draw({ ...shown, ...settled, ...grid, n: 1, want: "pixels" }, 0);
       const samples = size[0] * size[1] * supersampling ** 2,
         each = (performance.now() - begun) / 1000 / (FIT[0] * FIT[1]);
       this.#say({
@@ -599,7 +601,7 @@ export class Engine {
         seconds: (each * samples) / this.pool.size,
         memory: 8 * size[0] * size[1],
         samples,
-        method: "direct",
+        method: methodOf(shown),
       });
       return;
     }
@@ -639,6 +641,8 @@ export class Engine {
     this.#say({ t: "bookmarks", items: await this.bookmarks.changed(message, scene) });
   }
 }
+
+const methodOf = (/** @type {Plan} */ { bits }) => (bits ? "perturbation" : "direct");
 
 /** Tell whether two plans see the same samples, so that limit and count offset are known.
  * @param {Plan} one @param {Plan} other */

@@ -2,7 +2,7 @@
 
 /** @typedef {{n: bigint, d: bigint}} Ratio a quotient in lowest terms; d is above 0 */
 
-const abs = (/** @type {bigint} */ n) => (n < 0n ? -n : n);
+const size = (/** @type {bigint} */ n) => (n < 0n ? -n : n);
 
 /** @param {bigint} a @param {bigint} b */
 function gcd(a, b) {
@@ -14,7 +14,7 @@ function gcd(a, b) {
 export function ratio(n, d = 1n) {
   let [top, below] = [BigInt(n), BigInt(d)];
   if (below < 0n) [top, below] = [-top, -below];
-  const common = gcd(abs(top), below);
+  const common = gcd(size(top), below);
   return common > 1n ? { n: top / common, d: below / common } : { n: top, d: below };
 }
 
@@ -32,6 +32,8 @@ export const mul = (a, b) => ratio(a.n * b.n, a.d * b.d);
 export const div = (a, b) => ratio(a.n * b.d, a.d * b.n);
 /** @param {Ratio} a @param {Ratio} b */
 export const less = (a, b) => a.n * b.d < b.n * a.d;
+/** @param {Ratio} a @returns {Ratio} */
+export const abs = (a) => ({ n: size(a.n), d: a.d });
 /** @param {Ratio} a @returns {Ratio} */
 export const neg = (a) => ({ n: -a.n, d: a.d });
 /** @param {Ratio} a @param {Ratio} b */
@@ -73,7 +75,7 @@ function bits(n) {
 /** Return the nearest double, rounded once. @param {Ratio} value */
 export function toDouble({ n, d }) {
   if (!n) return 0;
-  const top = abs(n),
+  const top = size(n),
     shift = 64 - bits(top) + bits(d);
   const [up, down] = shift >= 0 ? [top << BigInt(shift), d] : [top, d << BigInt(-shift)];
   let whole = up / down;
@@ -105,7 +107,7 @@ export function rounded({ n, d }) {
 /** Return a number rounded to decimal places, as text. @param {Ratio} value @param {number} places */
 export function decimalPlaces(value, places) {
   const whole = rounded(mul(value, ratio(10n ** BigInt(places))));
-  const digits = abs(whole)
+  const digits = size(whole)
     .toString()
     .padStart(places + 1, "0");
   const head = digits.slice(0, digits.length - places),

@@ -5,7 +5,7 @@ import { KEYWORD, pngOf } from "./png.js";
 import { curveOf, fitted } from "./values.js";
 import { settle } from "./views.js";
 
-/** @typedef {import("./drawer.js").Job} Job */
+/** @typedef {import("./pool.js").Asked} Asked */
 
 export const HASTE = { question: 0, julia: 1, view: 2, sheet: 3, file: 4 }; // the least comes first
 export const FIT = [96, 54]; // samples that a fit and a histogram are made of
@@ -22,7 +22,7 @@ export class Pictures {
    * @param {SiteScene} scene @param {number} haste @param {AbortSignal} signal */
   async #opened(scene, haste, signal) {
     const plan = planOf(this.facts, this.palettes, scene),
-      draw = (/** @type {Job} */ job) => this.pool.draw(job, haste, signal);
+      draw = (/** @type {Asked} */ job) => this.pool.draw(job, haste, signal);
     return { plan: { ...plan, ...(await settle(this.facts, plan, draw)) }, draw };
   }
 

@@ -1,12 +1,27 @@
 /** How a scene is drawn: programs, their inputs, the limit of iterations. Nothing is iterated here. */
-import { decimal, div, log2, mul, ofDouble, ratio, toDouble } from "./exact.js";
+import {
+  HALF,
+  ZERO,
+  abs,
+  add,
+  decimal,
+  div,
+  less,
+  log2,
+  mul,
+  ofDouble,
+  ratio,
+  toDouble,
+} from "./exact.js";
 import { coordinates, matrix } from "./places.js";
 import { elsewhere, told } from "./said.js";
 
 /** @typedef {import("./exact.js").Ratio} Ratio */
 /** @typedef {{value: string, place: string, constants: number[], plane: number, counted: boolean, range: number[],
  * lookup: Float32Array, blend: string, opacity: number}} LayerJob */
-/** @typedef {{file: string, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
+/** How a scene is drawn. `bits`: of the reference orbit of a deep view, whose programs are in `file`; 0: its samples are iterated
+ * directly, by those in `direct`. `probedDirect`: so are those that find its limit.
+ * @typedef {{file: string, direct: string, bits: number, probedDirect: boolean, radius: number, degree: number, deep: import("./deep.js").DeepJob|null, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
  * layers: LayerJob[], center: Ratio[], width: Ratio, axes: Ratio[], limit: number, auto: boolean, depth: number,
  * fraction: number[], size: number[], n: number, note: string}} Plan */
 
@@ -165,8 +180,8 @@ export function planOf(facts, palettes, scene) {
     `${scene.julia ? "j" : "p"}${derivative ? "d" : ""}${inside ? "i" : ""}`,
     ...labels,
   ].join(":");
-  const file = formula.programs[key];
-  if (file === undefined)
+  const direct = formula.programs[key];
+  if (direct === undefined)
     throw new Error(
       elsewhere("colors", {
         colors: labels.join(", ") || told("these_colors"),
@@ -190,7 +205,8 @@ export function planOf(facts, palettes, scene) {
     finest = div(width, ofDouble(Math.max(stretch, 1 / stretch)));
   const center = (view.center ?? home.center).map(decimal),
     n = scene.image.supersampling,
-    note = checked(facts, scene, center, width, finest);
+    file = formula.programs.deep && /^pd?$/.test(key) ? formula.programs.deep : "",
+    { note, bits, probedDirect } = checked(facts, scene, center, width, finest, formula, file);
   const radius = iteration.escape_radius,
     several = paints.length > 1;
   const layers = paints.map((paint, k) => {
@@ -199,7 +215,8 @@ export function planOf(facts, palettes, scene) {
       palette = given === "auto" ? known.palette : given;
     const transfer = (paint.transfer ?? "auto") === "auto" ? known.transfer : paint.transfer,
       cyclic = palettes.cyclic(palette);
-    const constants = CONSTANTS[name]?.(formula, radius, toDouble(width), settings) ?? [];
+    const unit = bits ? 1 : toDouble(width), // derivatives of a deep view are told in its widths
+      constants = CONSTANTS[name]?.(formula, radius, unit, settings) ?? [];
     const blend = mixed === "auto" ? known.blend : mixed;
     return {
       value: `${name} ${sides[k]}`,
@@ -219,7 +236,13 @@ export function planOf(facts, palettes, scene) {
     zoom = log2(div(decimal(home.width), finest));
   const [x, y] = scene.julia ?? ["0", "0"];
   return {
-    file,
+    file: bits ? file : direct,
+    direct,
+    bits,
+    probedDirect,
+    radius,
+    degree: formula.degree,
+    deep: null,
     key,
     point: Float64Array.of(
       Number(x),
@@ -248,16 +271,31 @@ export function planOf(facts, palettes, scene) {
   };
 }
 
-/** Return a line where the last bits of float64 are seen; a view that it does not resolve is an error.
- * @param {SiteFacts} facts @param {SiteScene} scene @param {Ratio[]} center @param {Ratio} width @param {Ratio} finest */
-function checked(facts, scene, center, width, finest) {
-  const { all, least, exact } = facts.bits,
-    columns = scene.image.size[0] * scene.image.supersampling;
-  const far = Math.max(...center.map((part) => Math.abs(toDouble(part)))) + toDouble(width) / 2;
-  const bits = Math.log2(far) - log2(div(finest, ratio(columns)));
-  if (bits + least > all) throw new Error(elsewhere("any_depth"));
-  return -log2(div(finest, ratio(columns))) > exact ? told("rough") : "";
+/** Return how exactly a view is drawn: the bits of a reference orbit, 0 without one; whether its limit is found without one; a
+ * line where the last bits of float64 are seen. A view that is too deep is an error.
+ * @param {SiteFacts} facts @param {SiteScene} scene @param {Ratio[]} center @param {Ratio} width @param {Ratio} finest
+ * @param {SiteFormula} formula @param {string} file of programs of deep views, or nothing */
+function checked({ bits: own, deep, probe }, scene, center, width, finest, { degree }, file) {
+  const { all, least, exact, spare } = own,
+    { size, supersampling } = scene.image;
+  const farther = less(abs(center[0]), abs(center[1])) ? center[1] : center[0],
+    far = log2(add(abs(farther), mul(width, HALF)));
+  const finer = (/** @type {number} */ columns) => -log2(div(finest, ratio(columns))),
+    // after a step from near 0 neighbors in a Julia set are nearer still, but not near 0
+    along = scene.julia ? Math.max(far, (1 - degree) * Math.min(0, far)) : far,
+    apart = finer(size[0] * supersampling),
+    isDeep = (/** @type {number} */ between) => file !== "" && along + between + spare > all;
+  if (isDeep(apart)) {
+    if (-apart < deep.extended) throw new Error(elsewhere("any_depth"));
+    const bits = 2 * deep.guard + Math.ceil(Math.max(apart, along + apart));
+    return { note: "", bits, probedDirect: !isDeep(finer(probe.limitSize[0])) };
+  }
+  if (along + apart + least > all) throw new Error(elsewhere("any_depth"));
+  return { note: apart > exact ? told("rough") : "", bits: 0, probedDirect: false };
 }
+
+/** Return the plan by which a deep view's samples are iterated directly. @param {Plan} plan @returns {Plan} */
+export const directOf = (plan) => ({ ...plan, file: plan.direct, bits: 0 });
 
 /** Return the limit that doubles each time the zoom grows by 64. @param {SiteFacts} facts @param {SiteFormula} formula @param {Ratio} width */
 function limitByZoom(facts, formula, width) {
@@ -265,9 +303,9 @@ function limitByZoom(facts, formula, width) {
   return Math.trunc(Math.min(1000 * 2 ** Math.min(zoom / 6, 30), facts.probe.most));
 }
 
-/** Return the positions of samples. @param {Plan} plan @param {number[]} size @param {number} n @param {Ratio} [width] */
+/** Return the positions of samples; of a deep view, from its center. @param {Plan} plan @param {number[]} size @param {number} n @param {Ratio} [width] */
 export const gridOf = (plan, size, n, width = plan.width) =>
-  coordinates(plan.center, width, plan.axes, size, n);
+  coordinates(plan.bits ? [ZERO, ZERO] : plan.center, width, plan.axes, size, n);
 
 /** Return the limit of a view from counts under a limit; null: those under 4 times the limit are needed.
  * @param {SiteFacts["probe"]} probe @param {Int32Array} counts @param {number} limit @param {number} least */
@@ -297,7 +335,9 @@ export function lowestAndMedian([start, scale], { count, x, y }, limit) {
   smooth.sort((a, b) => a - b);
   const mean = (/** @type {number} */ first, /** @type {number} */ last) => {
     const begin = Math.trunc(first * smooth.length),
-      part = smooth.slice(begin, Math.max(begin + 1, Math.round(last * smooth.length)));
+      end = last * smooth.length, // rounded to the even number between two
+      even = end % 1 === 0.5 ? 2 * Math.round(end / 2) : Math.round(end),
+      part = smooth.slice(begin, Math.max(begin + 1, even));
     return part.reduce((sum, value) => sum + value, 0) / part.length;
   };
   return [mean(0, 1 / 8), mean(3 / 8, 5 / 8)];

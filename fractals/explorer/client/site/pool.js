@@ -5,11 +5,11 @@ import { told } from "./said.js";
 const MOST = 8, // workers
   PATIENCE = 400; // ms that a job which nobody wants may still take
 
-/** @typedef {import("./drawer.js").Job} Job */
+/** @typedef {import("./drawer.js").Job|import("./drawer.js").OrbitAsked} Asked */
 /** @typedef {import("./drawer.js").Found} Found */
-/** @typedef {{id: number, job: Job, haste: number, signal?: AbortSignal, done: (found: Found) => void,
+/** @typedef {{id: number, job: Asked, haste: number, signal?: AbortSignal, done: (found: Found) => void,
  * failed: (error: Error) => void}} Waiting */
-/** @typedef {{worker: Worker, now: Waiting|null, layers: Job["layers"]|null}} Hand `layers`: of its last job */
+/** @typedef {{worker: Worker, now: Waiting|null, last: Record<string, object|null>}} Hand `last`: tables of its last job */
 
 export class Pool {
   /** @type {Waiting[]} */ #waiting = [];
@@ -24,7 +24,7 @@ export class Pool {
     this.size = Math.max(1, Math.min(MOST, navigator.hardwareConcurrency || 2));
   }
 
-  /** Draw what a job asks for. @param {Job} job @param {number} [haste] the least comes first
+  /** Draw what a job asks for. @param {Asked} job @param {number} [haste] the least comes first
    * @param {AbortSignal} [signal] @returns {Promise<Found>} rejected with the reason of `signal` once it ends the job */
   draw(job, haste = 0, signal) {
     return new Promise((done, failed) => {
@@ -58,15 +58,20 @@ export class Pool {
       const one = hand && this.#waiting.shift();
       if (!hand || !one) return;
       hand.now = one;
-      const { layers, ...job } = one.job; // their tables are long: a worker keeps the last ones
-      hand.worker.postMessage({ id: one.id, job: hand.layers === layers ? job : one.job });
-      hand.layers = layers;
+      const job = { ...one.job };
+      for (const key of /** @type {const} */ (["layers", "deep"])) {
+        const table = job[key]; // which is long: a worker keeps the last one
+        if (table === undefined) continue;
+        if (hand.last[key] === table) delete job[key];
+        hand.last[key] = table;
+      }
+      hand.worker.postMessage({ id: one.id, job });
     }
   }
 
   #made() {
     const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" }),
-      hand = /** @type {Hand} */ ({ worker, now: null, layers: null });
+      hand = /** @type {Hand} */ ({ worker, now: null, last: {} });
     worker.postMessage({ begin: this.begin });
     worker.onmessage = ({ data: { id, found, error } }) => {
       const one = hand.now;

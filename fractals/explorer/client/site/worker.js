@@ -5,6 +5,8 @@ import { Drawer } from "./drawer.js";
 let drawer = null;
 /** @type {import("./drawer.js").Job["layers"]} */
 let layers = []; // of the last job
+/** @type {import("./drawer.js").Job["deep"]} */
+let deep = null; // likewise
 const post = /** @type {(message: object, taken?: Transferable[]) => void} */ (postMessage); // a worker's
 
 /** Load a file of programs. @param {string} url */
@@ -24,7 +26,8 @@ onmessage = async ({ data: { id, job, begin } }) => {
   }
   try {
     layers = job.layers ?? layers;
-    const found = await drawer?.draw({ ...job, layers }),
+    deep = job.deep === undefined ? deep : job.deep;
+    const found = await drawer?.draw({ ...job, layers, deep }),
       arrays = Object.values(found ?? {}).filter((each) => ArrayBuffer.isView(each));
     post(
       { id, found },
