@@ -317,6 +317,23 @@ def test_plain_values():
     assert load_scene().color.model_dump()["coloring"] == "smooth"
 
 
+def test_rare_keys_are_not_written_where_they_have_their_defaults():
+    class Picture(Table):
+        size: int = entry(1)
+        inner: Inner = entry(Inner(size=2), rare=True)
+        seldom: int = entry(3, rare=True)
+
+    class Page(Table):
+        picture: Picture = Picture()
+
+    both = {"size": 1, "inner": {"size": 2, "kind": 0}, "seldom": 3}
+    assert Page().model_dump() == {"picture": both}
+    assert Page().model_dump(exclude_rare=True) == {"picture": {"size": 1}}
+    given = Page(picture={"inner": {"size": 4}, "seldom": 3})
+    found = given.model_dump(exclude_rare=True)
+    assert found == {"picture": {"size": 1, "inner": {"size": 4, "kind": 0}}}
+
+
 def test_classes_show_their_keys():
     shown = str(inspect.signature(Sample))
     assert shown.startswith("(*, switch=False, count=3, share=0.5, text='', word='auto', pair=(")
