@@ -192,6 +192,9 @@ BAD = [
     (("render", "mandelbrot,power=3"), 2, "it is a formula: --formula mandelbrot,power=3"),
     (("render", "--formula", "mandelbrot,power=3"), 2, "an option of halley, multibrot, newton"),
     (("render", "--formula", "multibrot,powr=3"), 2, "known options: 'power'"),
+    (("render", "--formula", "Burning Ship"), 2, "did you mean 'burning_ship'"),
+    (("render", "--formula", "BURNING_SHIP"), 2, "did you mean 'burning_ship'"),
+    (("render", "SEAHORSE"), 2, "did you mean 'seahorse'"),
     (("render", "--palette", "embr"), 2, "did you mean 'ember'"),
     (("render", "--palette", "none.map"), 3, "none.map: no such file"),
     (("list", "formulas", "--preview", "a.png"), 2, "no sheet of formulas"),
@@ -295,6 +298,8 @@ def test_bad_input_is_one_line_and_writes_nothing(run, arguments, code, words):
     [
         ("a.toml", b'formula = "mandel', "a.toml: "),
         ("a.toml", b"[view]\nwidht = 3", "view.widht: unknown key; did you mean 'width'?"),
+        ("a.toml", b'title = "a"\ntitle = "b"', "a.toml: a key or a table is given twice (at "),
+        ("a.toml", b"[view]\n[view]\n", "a key or a table is given twice (at line 2, column 6)"),
         ("a.toml", b'palette = "ember"', "belongs in the table [color]"),
         ("a.toml", b"\xff\xfe", "a.toml: "),
         ("a.json", b'{"version": 9}', "a scene of version 9"),
