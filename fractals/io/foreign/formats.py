@@ -161,9 +161,8 @@ def read(source: str, folders: Sequence[Path] = (), lossy: bool = False) -> Impo
     if form is None:
         if other := OTHERS.get(path.suffix.lower()):
             raise SceneError(f"{shown(source, 300)}: {other}")
-        raise SceneError(
-            f"{shown(source, 300)}: no scene of the gallery, and no file that ends in {suffixes()}"
-        )
+        name = shown(source, 300) or "''"
+        raise SceneError(f"{name}: no scene of the gallery, and no file that ends in {suffixes()}")
     data = read_bytes(path, MAX_BYTES)
     more = (Beside(path.parent, folders),) if form.reads_beside else ()
     with _named(path):
