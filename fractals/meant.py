@@ -103,6 +103,7 @@ VERBS = _synonyms(
         "render": "draw html page picture poster zoom",
         "sheet": "compare sweep",
         "show": "info",
+        "--version": "version",
         "verify": "test",
     }
 )

@@ -35,6 +35,9 @@ _COMMENT, _WORD = r"#.*", r"[\w.]+"
 # Seconds for which a file is new. Until then it may change once more without another time, because
 # clocks of files have steps of up to 2 seconds, and the clock of a server may differ from ours.
 NEW = 10
+# Seconds ahead of the clock beyond which a file changed before the clock was set back, and not
+# while this process runs. The clocks of file servers differ by less.
+AHEAD = 86_400
 
 
 class Sources(NamedTuple):
@@ -55,7 +58,9 @@ class Sources(NamedTuple):
                 return file
             # An older file may have taken its place. On Windows, "ctime" is when a file was made.
             changed = info.st_ctime if os.name != "nt" else max(info.st_mtime, info.st_ctime)
-            if changed >= fractals._BEGAN:
+            now = time.time()
+            set_back = changed > now + AHEAD and now >= fractals._BEGAN  # before this process began
+            if changed >= fractals._BEGAN and not set_back:
                 return file
         return ""
 

@@ -230,6 +230,8 @@ class Verb(Laidout):
             # A single one may be a scene that is misspelled.
             kind = SceneError if len(arguments) == len(given) == 1 else OptionError
             what = "folder" if name.endswith("/") else "file"
+            if "://" in name:
+                raise kind(f"{shown(name)}: addresses of the web are not opened: save it as a file")
             if not os.path.exists(name):
                 import shlex
 

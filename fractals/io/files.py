@@ -407,8 +407,11 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise ValueError(f"an integer has more than {MAX_INTEGER} digits")
     try:
         return tomllib.loads(text, parse_float=ExactFloat)
-    except tomllib.TOMLDecodeError:
-        raise
+    except tomllib.TOMLDecodeError as error:
+        said, _, where = str(error).rpartition(" (")
+        if "twice" not in said and "overwrite a value" not in said:
+            raise
+        raise ValueError(f"a key or a table is given twice ({where}") from None
     except ValueError:
         raise ValueError(LONG_INTEGER) from None
 

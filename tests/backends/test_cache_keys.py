@@ -354,6 +354,24 @@ def test_code_of_a_module_that_changed_while_it_runs_is_not_kept(when, package, 
     assert str(file) in line
 
 
+@pytest.mark.parametrize(
+    ("began", "now", "kept"),
+    [
+        (-3, -3, True),  # days: the clock was set back before this process began
+        (-3, -0.5, False),  # the clock of a file server is ahead
+        (-0.001, 0.001, False),  # a file was changed after it began
+        (0.001, 0.002, True),
+        (-0.001, -3, False),  # the clock was set back since it began
+    ],
+)
+def test_code_is_kept_though_the_clock_was_set_back(package, ask, monkeypatch, began, now, kept):
+    store, changed, day = ask(paint)[2], newest(package), 86_400
+    assert store
+    monkeypatch.setattr(fractals, "_BEGAN", changed + began * day)
+    monkeypatch.setattr("time.time", lambda: changed + now * day)
+    assert bool(ask(paint)[2]) == kept
+
+
 def newest(folder):
     times = (path.stat() for path in folder.rglob("*.py"))
     return max(max(time.st_mtime, time.st_ctime) for time in times)

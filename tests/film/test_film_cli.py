@@ -36,6 +36,12 @@ def test_a_loop_has_fps_of_its_own(film):
     assert json.loads(film("seahorse", "--cycle", "1", "-o", "l.gif", "--json")[1])["fps"] == 25
 
 
+def test_a_sequence_is_called_by_its_names(film):
+    code, _, err = film("seahorse", "--cycle", "0.5", "--fps", "4", "-o", "f%02d.png")
+    assert code == 0
+    assert err.splitlines()[-1].startswith("fractals: f%02d.png: 2 frames, 32x18, 4 fps, ")
+
+
 def test_a_scene_with_a_film(film, ffmpeg):
     Path("dive.toml").write_text(FILM)
     code, _, err = film("dive.toml", "-o", "dive.mkv", "--codec", "h264", "--bits", "10")

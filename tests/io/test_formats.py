@@ -1,5 +1,6 @@
 """Scenes of other programs: which files are read, by which format, and what they draw."""
 
+import gzip
 from decimal import Decimal
 from pathlib import Path
 
@@ -28,6 +29,14 @@ DRAWN = (
 
 def samples(data):
     return [path for folder in FOLDERS for path in sorted((data / "formats" / folder).iterdir())]
+
+
+@pytest.mark.parametrize("suffix", ["par", "frm", "upr", "kfr", "xpf", "flame", "map"])
+def test_a_compressed_file_is_called_so(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(gzip.compress(b"one { type=mandel }"))
+    with pytest.raises(SceneError, match=rf"a\.{suffix}: it is compressed \(gzip\): unpack it"):
+        formats.read(str(path))
 
 
 def test_every_sample_is_a_scene_or_refused_with_a_reason(data):

@@ -66,12 +66,11 @@ def color_of(
     """
     colors = all_colors(fields, beside, lost)
     if potential := potential_of(fields):
-        color = _potential(potential, colors, steps, ahead, radius)
-        if color:
-            _inside(fields, colors, color, lost)
+        if found := _potential(potential, colors, steps, ahead, radius):
+            _inside(fields, colors, found, lost)
             if (curve := fields.get("logmap", ("no", ""))[0].lower()) not in ("no", "0"):
                 lost.append(f"the curve of colors (logmap={curve[:40]})")
-            return color
+            return found
         lost.append("the continuous potential, which blends the bands of counts (potential)")
     ahead += ADDED.get(fields.get("outside", ("", ""))[0].lower(), (0, 0, 0))[2]
     color: dict[str, Any] = {"coloring": "count"}

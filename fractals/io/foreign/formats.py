@@ -54,6 +54,7 @@ OTHERS = {
 }
 UNTOLD = (".jpeg", ".tiff", ".flam3", ".act", ".ase", ".cpt", ".pal")
 WORDS = re.compile(r"(?:(?:^|\s+)@?\w+=\S*)+$")  # that set what an entry asks for
+PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -170,13 +171,18 @@ def read(source: str, folders: Sequence[Path] = (), lossy: bool = False) -> Impo
     if form is None:
         if other := OTHERS.get(path.suffix.lower()):
             raise SceneError(f"{shown(source, 300)}: {other}")
-        raise SceneError(
-            f"{shown(source, 300)}: no scene of the gallery, and no file that ends in {suffixes()}"
-        )
+        name = shown(source, 300) or "''"
+        raise SceneError(f"{name}: no scene of the gallery, and no file that ends in {suffixes()}")
     data = read_bytes(path, MAX_BYTES)
     more = (Beside(path.parent, folders),) if form.reads_beside else ()
     with _named(path):
-        found = form.read(data, entry, *more)
+        try:
+            found = form.read(data, entry, *more)
+        except ValueError:  # not before: any bytes may be colors
+            kinds = [kind for start, kind in PACKED.items() if data.startswith(start)]
+            if kinds:
+                raise SceneError(f"it is compressed ({kinds[0]}): unpack it first") from None
+            raise
         if found.refused and not lossy:
             raise SceneError(found.refused)
     return _shown(found)
