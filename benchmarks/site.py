@@ -69,7 +69,7 @@ PAGE = """async ([folder, beside]) => {
     const text = packed.body.pipeThrough(new DecompressionStream("deflate"));
     const facts = await new Response(text).json();
     const palettes = new Palettes(facts.spaces, facts.palettes);
-    const pool = new Pool(new URL("engine/", folder).href, facts.flavors, palettes);
+    const pool = new Pool(new URL("engine/", folder).href, facts.relaxed, palettes);
     pool.size = 1;
     window.prepare = async (scene) => {
         const plan = planOf(facts, palettes, whole(facts, scene));
