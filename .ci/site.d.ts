@@ -7,7 +7,7 @@ interface SiteScene extends WholeScene {
 interface SiteColor extends Color { inside: string }
 /** `engine/facts.json`, as `fractals/explorer/site/tables.py` writes it. */
 interface SiteFacts {
-  version: string; refusals: string[]; first: Scene; gallery: boolean; flavors: string[]; defaults: SiteScene; scenes: Record<string, Scene>;
+  version: string; refusals: string[]; first: Scene; gallery: boolean; relaxed: boolean; defaults: SiteScene; scenes: Record<string, Scene>;
   formulas: Record<string, SiteFormula>; colorings: Record<string, SiteColoring>; palettes: Record<string, PaletteTable>;
   spaces: { lms: number[][]; lab: number[][]; roots: number[][]; linear: number[][]; entries: number; levels: number };
   probe: { limitSize: number[]; size: number[]; late: number; kept: number; scales: number[][]; depths: number[]; most: number };
@@ -17,6 +17,7 @@ interface SiteFacts {
 interface SiteFormula {
   name: string; title: string; center: string[]; width: string; degree: number; fraction: number[]; tolerance: number; escapes: boolean; maps: number;
   usual: string; replaces: boolean; refused: Record<string, number>; parameters: Record<string, unknown>; options: number[]; programs: Record<string, string>;
+  holomorphic: boolean;
 }
 interface SiteColoring {
   derivative: boolean; transfer: string; palette: Palette; blend: string; side: string; counted: boolean; converging: boolean; planes: number;
@@ -36,4 +37,6 @@ interface DeepFacts {
   cells: Record<string, [string, number[] | "d" | "q"][]>;
   /** Constants by row; operations: 1 for a product, the row of the result, and two operands; the next point. */
   step: [Record<string, number>, number[][], [number, number, number, number][]];
+  /** The numbers whose absolute values the step takes, the second one x where there is but one; and the powers of z in them. */
+  kinks: { step: DeepFacts["step"]; count: number; degrees: number[] } | null;
 }

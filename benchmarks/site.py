@@ -16,7 +16,8 @@ is a folder with `worker.js`, a module that answers `{columns, rows, limit}`, th
 with `{image, values}`: RGBA, and smooth counts, infinite inside. It has drawn when both are there.
 `inside`: the share of pixels that only one of the two takes for inside, at the same limit.
 `values`: half of the other pixels' smooth counts differ by no more, but for a constant. `cardioid`
-is so small that `render` takes perturbation there, so some of its pixels are others.
+is so small that `render` takes perturbation there, so some of its pixels are others. Deep views are
+drawn along an orbit that is known: their times are those of samples.
 """
 
 import argparse
@@ -47,6 +48,23 @@ BESIDE = "/beside/"  # the address of another engine
 SECONDS = 1.0  # of CPU time that a measurement takes at least
 # Center, width and limit; then the colors
 SEA = ("-0.7453", "0.1127"), "0.0065", 2985
+DEEP = {  # drawn by perturbation
+    "deep": (
+        ("-0.049470029063104093751692226727353630", "-0.674787575844675364011392053130597656"),
+        "1e-30",
+        137616,
+    ),
+    "deeper": (
+        (
+            "-1.4798157761324732607229845259787785469224072577404536968987851013986"
+            "492074100229382025051732928201122736331",
+            "-0.0006391119326136172715213963225567157295730391894398473604739493647"
+            "122095196181332192857306703646615114719",
+        ),
+        "1e-100",
+        69860,
+    ),
+}
 PLACES: dict[str, tuple[tuple[str, str], str, int]] = {
     "default": (("-0.65", "0"), "4.6", 1000),
     "whole": (("-0.5", "0"), "3.90625", 200),
@@ -55,6 +73,7 @@ PLACES: dict[str, tuple[tuple[str, str], str, int]] = {
     "seahorse": SEA,
     "slopes": SEA,
     "layers": SEA,
+    **DEEP,
 }
 COLORS: dict[str, Any] = {
     "slopes": {"coloring": "slopes"},
@@ -69,7 +88,7 @@ PAGE = """async ([folder, beside]) => {
     const text = packed.body.pipeThrough(new DecompressionStream("deflate"));
     const facts = await new Response(text).json();
     const palettes = new Palettes(facts.spaces, facts.palettes);
-    const pool = new Pool(new URL("engine/", folder).href, facts.flavors, palettes);
+    const pool = new Pool(new URL("engine/", folder).href, facts.relaxed, palettes);
     pool.size = 1;
     window.prepare = async (scene) => {
         const plan = planOf(facts, palettes, whole(facts, scene));
@@ -197,7 +216,7 @@ def measured(tab: Tab, name: str, samples: int, rounds: int, beside: bool) -> di
         "limit": scene.iteration.max_iterations,
     }
     row["exact"] = bool(np.array_equal(pixels, picture.pixels))
-    engines = ["drawn"] + ["other"] * (beside and name not in COLORS)
+    engines = ["drawn"] + ["other"] * (beside and name not in {**COLORS, **DEEP})
     if "other" in engines:
         own = tab.array("drawn('values')", np.float64)
         row |= alike(own, tab.array("other().then(({ values }) => values)", np.float32))

@@ -106,6 +106,34 @@ def test_exports_are_the_pictures_of_render_and_carry_their_scene(visit, tmp_pat
         assert np.array_equal(np.asarray(picture), image.pixels)
 
 
+def test_deep_views_are_drawn_by_programs_that_are_loaded_for_them(visit, locations):
+    loaded = """() => performance.getEntriesByType("resource").map(({ name }) => name)
+        .filter((name) => name.includes("deep"))"""
+    visit.open(PLACE)
+    assert not visit.run(loaded)
+    place = locations["fs_bs_1e-101"]
+    view = {"center": [place["re"], place["im"]], "width": "7e-100"}
+    visit.open({**PLACE, "view": view, "color": {}})
+    assert visit.run("explorer.drawn.method") == "perturbation"
+    first = visit.assert_exact()
+    assert visit.run(loaded)
+    visit.run("explorer.move({ at: [1600, 1200], scale: 64, by: [160, -80] })")
+    moved = visit.assert_exact()["view"]
+    assert moved["center"] != view["center"]
+    link = visit.run("explorer.request({ t: 'link' }).then(({ link }) => link)")
+    visit.run("explorer.undo()")
+    visit.until("explorer.scene.view.width === '7e-100'")
+    assert visit.assert_exact() == first
+    visit.run("link => explorer.open({ link })", link)
+    visit.until(f"explorer.scene.view.width === '{moved['width']}'")
+    assert visit.assert_exact()["view"] == moved
+    visit.run("explorer.open({ julia: { at: [2500, 1900] } })")
+    visit.until("explorer.placed.julia")
+    kept = visit.run("explorer.request({ t: 'bookmark', title: 'Deep' }).then((a) => a.items)")
+    assert kept[0]["thumbnail"].startswith("data:image/png")
+    visit.run("id => explorer.request({ t: 'bookmark', remove: id })", kept[0]["id"])
+
+
 def test_bookmarks_stay_in_the_browser(visit):
     visit.open(PLACE)
     kept = visit.run("explorer.request({ t: 'bookmark', title: 'Mine' }).then((a) => a.items)")

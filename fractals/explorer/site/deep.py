@@ -12,6 +12,7 @@ from fractals.backends.machine_code import Laid
 from fractals.backends.wasm import CallRecorder
 from fractals.deep.orbit_steps import traced
 from fractals.kernels import bla, bla_tree, perturb
+from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
     BLA_SIZE,
     FLOATEXP_SIZE,
@@ -51,8 +52,8 @@ def record(recorder: CallRecorder, table: dict[str, Any], side: int) -> dict[str
     Returns
     -------
     dict
-        The number of each program, the cells of each kind of call, and the formula's step as sums
-        and products (`fractals.deep.orbit_steps.traced`).
+        The number of each program, the cells of each kind of call, and the formula's step and kinks
+        as sums and products (`fractals.deep.orbit_steps.traced`).
     """
     formula = validate(table).make_formula()
     numbers: dict[str, int] = {}
@@ -95,10 +96,20 @@ def record(recorder: CallRecorder, table: dict[str, Any], side: int) -> dict[str
         "programs": numbers,
         "cells": cells,
         "step": traced(formula.step),
+        "kinks": _kinks(formula),
         "lowest": bla.LOWEST_LEVEL,
         "within": bla_tree.WITHIN,
         "least": bla_tree.MIN_CURVED_EXPONENT,
     }
+
+
+def _kinks(formula: Formula) -> dict[str, Any] | None:
+    """Return how the numbers are computed whose absolute values a step takes; None without any."""
+    find = formula.kinks
+    if find is None:
+        return None
+    made = traced(lambda x, y, a, b: (*find(x, y), x)[:2])
+    return {"step": made, "count": formula.kink_count, "degrees": formula.kink_degrees}
 
 
 def _zeros(*shape: int, dtype: Any = np.float64) -> Any:

@@ -33,8 +33,6 @@ from fractals.scene.paint import Blend
 
 SIDE = 64  # samples of a tile's side
 LIMIT = 3_141_593  # stands for the limit while a tile is recorded
-# With relaxed SIMD, and without
-FLAVORS = {"plain": False} | ({"fused": True} if HAS_RELAXED else {})
 TRANSFERS = "linear", "sqrt", "cbrt", "log", "atan"
 USUAL = "value smooth escaped", "place log cyclic "  # programs that color most views
 SAMPLES = 1, 2, 3  # a pixel, a side, whose programs differ; that of 3 paints any number
@@ -46,23 +44,20 @@ def packed(facts: dict[str, Any], module: bytes) -> bytes:
     return zlib.compress(struct.pack("<I", len(text)) + text + module, 9)
 
 
-def formula_programs(variants: dict[str, dict[str, Any]]) -> dict[str, bytes]:
-    """Return the programs that iterate scenes of one formula, by flavor.
+def formula_programs(variants: dict[str, dict[str, Any]]) -> bytes:
+    """Return the programs that iterate scenes of one formula.
 
     `variants` has the table of a scene for each name of a program.
     """
     recorder = CallRecorder("float64")
     found = {name: _iterated(recorder, table) for name, table in variants.items()}
-    made = {}
-    for flavor, relaxed in FLAVORS.items():
-        facts: dict[str, Any] = {}
-        module = b""
-        for name, (calls, arrays) in found.items():
-            recording = recorder.recording(calls, (LIMIT,), relaxed)
-            module = recording.module
-            facts[name] = _facts(recorder, recording, arrays)
-        made[flavor] = packed({"side": SIDE, "programs": facts}, module)
-    return made
+    facts: dict[str, Any] = {}
+    module = b""
+    for name, (calls, arrays) in found.items():
+        recording = recorder.recording(calls, (LIMIT,), HAS_RELAXED)
+        module = recording.module
+        facts[name] = _facts(recorder, recording, arrays)
+    return packed({"side": SIDE, "programs": facts}, module)
 
 
 def _iterated(recorder: CallRecorder, table: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -103,8 +98,8 @@ def _facts(recorder: CallRecorder, recording: Recording, arrays: dict[str, Any])
     }
 
 
-def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
-    """Return the programs that color samples, by flavor.
+def color_programs(colorings: dict[str, tuple[str, str]]) -> bytes:
+    """Return the programs that color samples.
 
     `colorings`: of each name of a program the name of a coloring, and the samples that have a value
     ("escaped", "inside" or "both").
@@ -148,27 +143,21 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> dict[str, bytes]:
     matrix, arms = np.zeros(4), np.zeros((2, 1))
     turned = real.copy(), real.copy(), real, real, real, real, matrix, arms
     add("turn", shade.make_turned_body, (False,), *turned)
-    found = {}
-    for flavor, relaxed in FLAVORS.items():
-        recording = recorder.recording([], (), relaxed)
-        # The page has them work in the memory of those that iterate
-        assert recording.stack == STACK, "programs that color have no constants in memory"
-        found[flavor] = packed({"programs": numbers}, recording.module)
-    return found
+    recording = recorder.recording([], (), HAS_RELAXED)
+    # The page has them work in the memory of those that iterate
+    assert recording.stack == STACK, "programs that color have no constants in memory"
+    return packed({"programs": numbers}, recording.module)
 
 
-def deep_programs(table: dict[str, Any]) -> dict[str, bytes]:
-    """Return the programs that draw deep views of a scene's formula, by flavor."""
+def deep_programs(table: dict[str, Any]) -> bytes:
+    """Return the programs that draw deep views of a scene's formula."""
     recorder = CallRecorder("float64")
     facts = deep.record(recorder, table, SIDE)
-    made = {}
-    for flavor, relaxed in FLAVORS.items():
-        recording = recorder.recording([], (), relaxed)
-        made[flavor] = packed(facts | {"stack": recording.stack}, recording.module)
-    return made
+    recording = recorder.recording([], (), HAS_RELAXED)
+    return packed(facts | {"stack": recording.stack}, recording.module)
 
 
-MAKERS: dict[str, Callable[[Any], dict[str, bytes]]] = {
+MAKERS: dict[str, Callable[[Any], bytes]] = {
     "variants": formula_programs,
     "deep": deep_programs,
     "colorings": color_programs,
@@ -182,9 +171,8 @@ def main() -> None:
         (kind,) = asked.keys() & MAKERS.keys()
         problem = ""
         try:
-            for flavor, content in MAKERS[kind](asked[kind]).items():
-                path = Path(asked["folder"]) / flavor / f"{asked['name']}.bin"
-                path.write_bytes(content)
+            content = MAKERS[kind](asked[kind])
+            (Path(asked["folder"]) / f"{asked['name']}.bin").write_bytes(content)
         except FractalsError as error:  # such as a formula that calls what browsers lack
             problem = first_line(error)
         sys.stdout.write(f"{json.dumps([asked['name'], problem])}\n")

@@ -21,7 +21,6 @@ JULIA = "-0.1231", "0.7448"  # c of the Julia set for which a program is recorde
 EVERYWHERE = "mandelbrot"  # the formula for which all colorings have programs
 AVERAGED = "count"  # a coloring that needs nothing of the orbit
 SLOPED = "slopes"  # one that needs dz
-DEEP = (EVERYWHERE,)  # formulas with programs of deep views
 POWERS = {"multibrot": (4, 5, 6), "newton": (4, 5)}  # other options than the usual ones
 OF_FORMULA = "'{formula}'"  # stands for a formula's name in lines that many of them share
 Table = dict[str, Any]
@@ -136,7 +135,7 @@ def variants(label: str, drawn: dict[str, Table]) -> dict[str, dict[str, Table]]
 def deep_scene(label: str) -> Table | None:
     """Return the scene for which programs of deep views are made; None where there are none."""
     formula = formulas()[label]
-    if label not in DEEP:
+    if formula.perturbed is None:
         return None
     return {"formula": {"name": formula.name, **formula.parameters}}
 
@@ -193,6 +192,7 @@ def _formula_facts(formula: Formula, refusals: list[str]) -> Table:
         "name": formula.name,
         "parameters": dict(formula.parameters),
         "options": list(formula.options),
+        "holomorphic": formula.holomorphic,
     }
 
 

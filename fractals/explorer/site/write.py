@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from fractals import catalog
-from fractals.backends.wasm import ENVIRONMENT
+from fractals.backends.wasm import ENVIRONMENT, HAS_RELAXED
 from fractals.errors import FractalsError, OptionError, counted, shown
 from fractals.explorer import pages
 from fractals.explorer.site import tables
-from fractals.explorer.site.kernels import FLAVORS
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene, validate
 from fractals.threads import core_count
@@ -79,10 +78,10 @@ def write_site(
             raise OptionError(f"no site has the formula '{shown(name)}'")
     if first and (reason := tables.why_not(first)):
         raise OptionError(f"a site can't draw this scene: {reason}")
-    for each in (*(f"engine/{flavor}" for flavor in FLAVORS), "client", "thumbnail"):
+    for each in ("engine", "client", "thumbnail"):
         (where / each).mkdir(parents=True, exist_ok=True)
     (where / MARK).touch()  # a site that was interrupted is written again
-    for path in where.glob("engine/*/*.bin"):
+    for path in where.glob("engine/**/*.bin"):
         path.unlink()
     chosen = {
         label: formula
@@ -112,7 +111,7 @@ def write_site(
     facts = tables.facts(drawn, files) | {
         "first": own.get("") or {"formula": _formula_table(chosen[usual])},
         "gallery": first is None,
-        "flavors": list(FLAVORS),
+        "relaxed": HAS_RELAXED,
     }
     text = json.dumps(facts, separators=(",", ":"))
     (where / MARK).write_bytes(zlib.compress(text.encode(), 9))

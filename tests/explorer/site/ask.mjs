@@ -18,8 +18,8 @@ const [site, flavor] = process.argv.slice(2);
 const facts = JSON.parse(inflateSync(readFileSync(`${site}/engine/facts.bin`)));
 const palettes = new Palettes(facts.spaces, facts.palettes);
 const load = async (/** @type {string} */ name) =>
-  new Uint8Array(inflateSync(readFileSync(`${site}/engine/${flavor}/${name}.bin`)));
-const drawer = new Drawer(load, palettes.encoding, palettes.decoding);
+  new Uint8Array(inflateSync(readFileSync(`${site}/engine/${name}.bin`)));
+const drawer = new Drawer(load, palettes.encoding, palettes.decoding, flavor === "plain");
 
 /** @type {Record<string, (asked: any) => any>} */
 const ANSWERS = {

@@ -5,6 +5,7 @@
 import { HALF, abs, add, div, less, log2, mul, power, ratio, toDouble } from "./exact.js";
 import { until } from "./orbit.js";
 import { shallowLimit } from "./plan.js";
+import { elsewhere } from "./said.js";
 
 /** @typedef {import("./plan.js").Plan} Plan */
 /** @typedef {import("./deep.js").DeepJob} DeepJob */
@@ -21,24 +22,28 @@ const isWhole = ({ period, escaped }) => period > 0 || escaped;
 /** Return the reference orbit of a view, of at most some steps. @param {Plan} plan @param {Draw} draw @param {number} most
  * @returns {Promise<Orbit>} */
 async function orbitOf(plan, draw, most) {
-  const { bits, center, width, size, radius, degree, file } = plan,
+  const { bits, center, width, size, radius, degree, file, periodic } = plan,
     reach = mul(width, ratio(Math.max(...size), size[0])), // twice the view's radius
     exponent = Math.floor(log2(reach)) + 1,
-    gate = /** @type {[number, number]} */ ([toDouble(div(reach, power(exponent))), exponent]);
+    gate = /** @type {[number, number]|null} */ (
+      periodic ? [toDouble(div(reach, power(exponent))), exponent] : null
+    );
   const c = center.map(({ n, d }) => (n << BigInt(bits)) / d),
-    key = [file, ...c, bits, radius, ...gate].join();
+    key = [file, ...c, bits, radius, gate].join();
   let known = kept.get(key);
   if (!known || !(isWhole(known.orbit) || known.orbit.repeats || known.most >= most)) {
     const asked = { c, bits, most, escapeRadius: radius, gate, degree };
     known = { most, orbit: (await draw({ want: "orbit", file, asked })).orbit };
   }
+  if (known.orbit.unsure) throw new Error(elsewhere("escape_radius"));
   kept.delete(key); // the newest comes last
   kept.set(key, known);
   for (const oldest of kept.keys()) if (kept.size > MOST_ORBITS) kept.delete(oldest);
-  const { orbit } = known;
+  const { orbit } = known,
+    length = orbit.columns * (most + 1);
   if (isWhole(orbit)) return orbit;
-  if (orbit.points.length <= 2 * most + 2) return until(orbit, most);
-  return { ...orbit, points: orbit.points.slice(0, 2 * most + 2), repeats: 0 };
+  if (orbit.points.length <= length) return until(orbit, most);
+  return { ...orbit, points: orbit.points.slice(0, length), repeats: 0 };
 }
 
 /** Return the exponent of two above all parts of samples' distances from the center. @param {Plan} plan */
@@ -97,10 +102,10 @@ export async function settleDeep(facts, plan, draw, look, direct) {
   }
   if (!plan.auto && plan.limit <= own.first)
     return { limit: plan.limit, enough: plan.limit, deep: await use(plan.limit) };
-  deep = await use(own.first);
+  deep = await use(plan.periodic ? own.first : own.next);
   const first = /** @type {Orbit|null} */ (orbit);
   if (first?.repeats) deep = await use(own.next);
-  const length = deep.points.length / 2,
+  const length = deep.points.length / (first?.columns ?? 2),
     begin = Math.max(1024, first && isWhole(first) ? 4 * length : length);
   const settled = async (patience = 0) => {
     let before = /** @type {number|null} */ (null);

@@ -5,7 +5,7 @@
 import { AREA, Room, SIDE } from "./drawer.js";
 
 /** @typedef {import("./drawer.js").Job} Job */
-/** @typedef {{points: Float64Array, width: number, reach: number, radius: number}} DeepJob `points`: of the reference orbit.
+/** @typedef {{points: Float64Array, width: number, reach: number, radius: number}} DeepJob `points`: of the reference orbit, in rows.
  * `width` of the view, by which derivatives are multiplied. `reach`: exponent of two above all distances from the center */
 
 const STEPS = 2 ** 52; // more than a sample takes
@@ -46,15 +46,17 @@ export class DeepIteration {
   #fill(deep) {
     const { room, facts } = this,
       { points, width, reach, radius } = deep,
-      count = points.length / 2,
+      columns = Object.fromEntries(
+        this.#shapes().map(([name, shape]) => [name, shape.at(-1) ?? 1]),
+      ),
+      count = points.length / columns.orbit,
       last = count - 1;
     const sizes = /** @type {number[]} */ ([]);
     for (let k = facts.lowest; (count - 2) >> k > 0; k++) sizes.push(((count - 2) >> k) + 1);
     const levels = sizes.map((_, k) => sizes.slice(0, k).reduce((sum, each) => sum + each, 0)),
-      rows = sizes.reduce((sum, each) => sum + each, 0),
-      columns = Object.fromEntries(this.#shapes().map(([name, shape]) => [name, shape.at(-1)]));
+      rows = sizes.reduce((sum, each) => sum + each, 0);
     const table = (/** @type {string} */ name, /** @type {number} */ count) =>
-      room.make(name, [Math.max(1, count), columns[name] ?? 1], 8);
+      room.make(name, [Math.max(1, count), columns[name]], 8);
     table("orbit", count);
     table("bla_tree", rows);
     table("la_entries", (count >> 1) + 64);
@@ -67,12 +69,13 @@ export class DeepIteration {
     room.integers("found").fill(0n);
     const squared = radius ** 2,
       within = (radius * facts.within) ** 2;
-    const largestC = reach >= facts.least ? 2 ** reach : 0,
+    const largestC = facts.programs.curved !== undefined && reach >= facts.least ? 2 ** reach : 0,
       part = { part0: 0, part1: levels.length, part2: 0, part3: count };
     this.#call(largestC ? "curved" : "straight", "tree", {
       ...{ exponent: 0, largest_c: largestC, radius_squared: squared, ...part },
     });
-    this.#call("stages", "stages", { first: 0, last, within_squared: within });
+    if (facts.cells.stages)
+      this.#call("stages", "stages", { first: 0, last, within_squared: within });
     const stages = Number(room.integers("found")[0]);
     this.#values = {
       ...{ escape_radius_squared: squared, exponent: 0, width, first_end: last },

@@ -40,12 +40,15 @@ export function isFused() {
   }
 }
 
-/** @param {Uint8Array<ArrayBuffer>} content of a file, decompressed @returns {Opened} */
-function opened(content) {
-  const end = 4 + new DataView(content.buffer, content.byteOffset).getUint32(0, true);
+/** @param {Uint8Array<ArrayBuffer>} content of a file, decompressed
+ * @param {boolean} plain whether other operations take the place of those of relaxed SIMD @returns {Promise<Opened>} */
+async function opened(content, plain) {
+  const end = 4 + new DataView(content.buffer, content.byteOffset).getUint32(0, true),
+    given = content.subarray(end),
+    module = plain ? (await import("./unfused.js")).unfused(given) : given;
   return {
     facts: JSON.parse(new TextDecoder().decode(content.subarray(4, end))),
-    module: new WebAssembly.Module(content.subarray(end)),
+    module: new WebAssembly.Module(module),
   };
 }
 
@@ -378,9 +381,11 @@ export class Drawer {
   #iterations = /** @type {Map<string, Iterating>} */ (new Map());
 
   /** @param {(name: string) => Promise<Uint8Array<ArrayBuffer>>} load a file, decompressed
-   * @param {Uint8Array} encoding @param {Float32Array} decoding of `Palettes` */
-  constructor(load, encoding, decoding) {
+   * @param {Uint8Array} encoding @param {Float32Array} decoding of `Palettes`
+   * @param {boolean} plain whether programs with relaxed SIMD are to run without it */
+  constructor(load, encoding, decoding, plain) {
     this.load = load;
+    this.plain = plain;
     this.encoding = encoding;
     this.decoding = decoding;
   }
@@ -388,7 +393,7 @@ export class Drawer {
   /** @param {string} name @returns {Promise<Opened>} */
   #file(name) {
     if (!this.#files.has(name)) {
-      const coming = this.load(name).then(opened);
+      const coming = this.load(name).then((content) => opened(content, this.plain));
       this.#files.set(name, coming);
       coming.catch(() => this.#files.delete(name)); // the next job asks again
     }
@@ -423,7 +428,7 @@ export class Drawer {
   /** Return the reference orbit of a deep view. @param {OrbitAsked} asked */
   async #orbit({ file, asked }) {
     const [{ facts }, { orbitOf }] = await Promise.all([this.#file(file), import("./orbit.js")]);
-    return orbitOf(/** @type {DeepFacts} */ (/** @type {unknown} */ (facts)).step, asked);
+    return orbitOf(/** @type {DeepFacts} */ (/** @type {unknown} */ (facts)), asked);
   }
 
   /** Draw a part of a picture, or find the orbit that it is drawn along. @param {Job|OrbitAsked} job

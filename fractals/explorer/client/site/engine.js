@@ -77,7 +77,7 @@ async function opened() {
   const text = answer.body.pipeThrough(new DecompressionStream("deflate")),
     facts = await new Response(text).json(),
     palettes = new Palettes(facts.spaces, facts.palettes);
-  return { facts, palettes, pool: new Pool(folder, facts.flavors, palettes) };
+  return { facts, palettes, pool: new Pool(folder, facts.relaxed, palettes) };
 }
 
 export class Engine {

@@ -20,8 +20,8 @@ import { elsewhere, told } from "./said.js";
 /** @typedef {{value: string, place: string, constants: number[], plane: number, counted: boolean, range: number[],
  * lookup: Float32Array, blend: string, opacity: number}} LayerJob */
 /** How a scene is drawn. `bits`: of the reference orbit of a deep view, whose programs are in `file`; 0: its samples are iterated
- * directly, by those in `direct`. `probedDirect`: so are those that find its limit.
- * @typedef {{file: string, direct: string, bits: number, probedDirect: boolean, radius: number, degree: number, deep: import("./deep.js").DeepJob|null, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
+ * directly, by those in `direct`. `probedDirect`: so are those that find its limit. `periodic`: its orbit may end at a period.
+ * @typedef {{file: string, direct: string, bits: number, probedDirect: boolean, radius: number, degree: number, periodic: boolean, deep: import("./deep.js").DeepJob|null, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
  * layers: LayerJob[], center: Ratio[], width: Ratio, axes: Ratio[], limit: number, auto: boolean, depth: number,
  * fraction: number[], size: number[], n: number, note: string}} Plan */
 
@@ -205,8 +205,22 @@ export function planOf(facts, palettes, scene) {
     finest = div(width, ofDouble(Math.max(stretch, 1 / stretch)));
   const center = (view.center ?? home.center).map(decimal),
     n = scene.image.supersampling,
-    file = formula.programs.deep && /^pd?$/.test(key) ? formula.programs.deep : "",
-    { note, bits, probedDirect } = checked(facts, scene, center, width, finest, formula, file);
+    file = labels.length || scene.julia ? "" : (formula.programs.deep ?? ""),
+    { note, bits, probedDirect } = checked(
+      facts,
+      scene,
+      center,
+      width,
+      finest,
+      formula,
+      file,
+      () =>
+        !formula.programs.deep || file
+          ? elsewhere("any_depth")
+          : labels.length
+            ? elsewhere("deep_colors", { colors: labels.join(", ") })
+            : elsewhere("deep_julia"),
+    );
   const radius = iteration.escape_radius,
     several = paints.length > 1;
   const layers = paints.map((paint, k) => {
@@ -242,6 +256,7 @@ export function planOf(facts, palettes, scene) {
     probedDirect,
     radius,
     degree: formula.degree,
+    periodic: formula.holomorphic,
     deep: null,
     key,
     point: Float64Array.of(
@@ -274,8 +289,9 @@ export function planOf(facts, palettes, scene) {
 /** Return how exactly a view is drawn: the bits of a reference orbit, 0 without one; whether its limit is found without one; a
  * line where the last bits of float64 are seen. A view that is too deep is an error.
  * @param {SiteFacts} facts @param {SiteScene} scene @param {Ratio[]} center @param {Ratio} width @param {Ratio} finest
- * @param {SiteFormula} formula @param {string} file of programs of deep views, or nothing */
-function checked({ bits: own, deep, probe }, scene, center, width, finest, { degree }, file) {
+ * @param {SiteFormula} formula @param {string} file of programs of deep views, or nothing
+ * @param {() => string} why returns the line about a view that is too deep */
+function checked({ bits: own, deep, probe }, scene, center, width, finest, { degree }, file, why) {
   const { all, least, exact, spare } = own,
     { size, supersampling } = scene.image;
   const farther = less(abs(center[0]), abs(center[1])) ? center[1] : center[0],
@@ -286,11 +302,11 @@ function checked({ bits: own, deep, probe }, scene, center, width, finest, { deg
     apart = finer(size[0] * supersampling),
     isDeep = (/** @type {number} */ between) => file !== "" && along + between + spare > all;
   if (isDeep(apart)) {
-    if (-apart < deep.extended) throw new Error(elsewhere("any_depth"));
+    if (-apart < deep.extended) throw new Error(why());
     const bits = 2 * deep.guard + Math.ceil(Math.max(apart, along + apart));
     return { note: "", bits, probedDirect: !isDeep(finer(probe.limitSize[0])) };
   }
-  if (along + apart + least > all) throw new Error(elsewhere("any_depth"));
+  if (along + apart + least > all) throw new Error(why());
   return { note: apart > exact ? told("rough") : "", bits: 0, probedDirect: false };
 }
 

@@ -16,11 +16,10 @@ export class Pool {
   /** @type {Hand[]} */ #hands = [];
   #count = 0;
 
-  /** @param {string} folder of the programs @param {string[]} flavors of them
+  /** @param {string} folder of the programs @param {boolean} relaxed whether they have relaxed SIMD
    * @param {{encoding: Uint8Array, decoding: Float32Array}} tables of `Palettes` */
-  constructor(folder, flavors, { encoding, decoding }) {
-    const flavor = flavors.includes("fused") && isFused() ? "fused" : "plain";
-    this.begin = { folder: `${folder}${flavor}/`, encoding, decoding };
+  constructor(folder, relaxed, { encoding, decoding }) {
+    this.begin = { folder, encoding, decoding, plain: relaxed && !isFused() };
     this.size = Math.max(1, Math.min(MOST, navigator.hardwareConcurrency || 2));
   }
 

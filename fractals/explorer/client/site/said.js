@@ -44,6 +44,21 @@ export const texts = {
     "geht beliebig tief; die Zahlen dieser Seite unterscheiden so nahe Orte nicht",
     "到达任意深度，而此页面的数值无法区分这么近的位置",
   ],
+  escape_radius: [
+    "draws this view whose center comes to the escape radius; give another radius",
+    "zeichnet diese Ansicht, deren Mitte den Fluchtradius trifft; geben Sie einen anderen Radius an",
+    "绘制此视图，其中心的轨道恰好到达逃逸半径；请改用其他半径",
+  ],
+  deep_colors: [
+    "draws {colors} at any depth, and this page only in wider views",
+    "zeichnet {colors} in jeder Tiefe, und diese Seite nur in weiteren Ansichten",
+    "可在任意深度绘制{colors}，而此页面只能在较宽的视图中绘制",
+  ],
+  deep_julia: [
+    "draws Julia sets at any depth, and this page only in wider views",
+    "zeichnet Julia-Mengen in jeder Tiefe, und diese Seite nur in weiteren Ansichten",
+    "可在任意深度绘制朱利亚集合，而此页面只能在较宽的视图中绘制",
+  ],
   flies_to: [
     "flies to what a search has found",
     "fliegt zu dem, was eine Suche gefunden hat",

@@ -20,8 +20,8 @@ async function load(url) {
 
 onmessage = async ({ data: { id, job, begin } }) => {
   if (begin) {
-    const { folder, encoding, decoding } = begin;
-    drawer = new Drawer((name) => load(`${folder}${name}.bin`), encoding, decoding);
+    const { folder, encoding, decoding, plain } = begin;
+    drawer = new Drawer((name) => load(`${folder}${name}.bin`), encoding, decoding, plain);
     return;
   }
   try {
