@@ -24,7 +24,7 @@ import numpy as np
 
 from fractals import Scene
 from fractals.backends import machine_code
-from fractals.backends.cpu import direct, fast, target
+from fractals.backends.cpu import fast, target
 from fractals.backends.cpu.programs import direct_layout
 from fractals.kernels.escape import EscapeOptions
 
@@ -41,7 +41,7 @@ for derivative in (False, True):
     layout = direct_layout(np.float64)
     text = target.text_of(fast.DIRECT, "float64", (options,), layout, False, packed=True)
     texts.append(machine_code.target_machine().emit_assembly(llvm.parse_assembly(text)))
-json.dump({"free": direct.MOVES_FREE, "texts": texts}, sys.stdout)
+json.dump({"free": machine_code.MOVES_FREE, "texts": texts}, sys.stdout)
 """
 ARITHMETIC = re.compile(r"v(fn?m(add|sub)\d*|add|sub|mul)p[sd]\b")
 MOVE = re.compile(r"vmov[au]p[sd]\s+%[xyz]mm\d+, %[xyz]mm\d+$")
