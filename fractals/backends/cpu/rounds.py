@@ -3,7 +3,7 @@
 On x86 a fused multiply-add is written over one of its operands. LLVM takes the one that was made
 last, which is the sum's, and then moves each result to the register that the loop has for it: half
 as many moves as operations in a step of z² + c. Intel's cores make some of the moves where they
-multiply and add, and all of them pass its front end. So the last operation that needs an old number gets it from an empty piece of
+multiply and add. So the last operation that needs an old number gets it from an empty piece of
 assembly, whose result is in the register of its operand, and was made last:
 
     x' = fma(x, x, s)    becomes    same = "" (x), x' = fma(same, same, s)
@@ -21,8 +21,8 @@ LOOP = re.compile(
     rf"^(?P<label>[-\w$.]+):.*\n(?:  .*\n)+?  br i1 {NAME.pattern}, label %(?P=label),.*\n", re.M
 )
 NUMBER = re.compile(r"phi (?P<kind><(?:4 x double|8 x float)>) ")
-# What is made again of the old number: signs, and the pack that two vectors are. Code for a level of
-# processors runs on AMD's, too, where the Burning Ship would take 1.013 of the time in place.
+# What is made again of the old number: signs, and the pack that two vectors are. Code for a level
+# of processors runs on AMD's, too, where the Burning Ship would take 1.015 of the time in place.
 FORM = re.compile(r"fneg|shufflevector" + r"|.*@llvm\.fabs\." * (not CPU.startswith("x86-64")))
 PART = re.compile(rf"shufflevector <\d+ x \w+> (?P<pack>{NAME.pattern}), <\d+ x \w+> poison,")
 
