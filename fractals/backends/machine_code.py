@@ -107,6 +107,8 @@ REGISTER = register_bytes(FEATURES)
 FOR_BROWSERS = (CPU, FLAGS) == ("generic", "")  # the settings of `fractals.backends.wasm`
 # x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
 FUSED = "fma" in FEATURES or "sse2" not in FEATURES
+# AMD's cores move registers before anything is computed, Intel's in part where they multiply
+MOVES_FREE = CPU.startswith("znver")
 
 
 def target_text(cpu: str, flags: str, environment: Mapping[str, str]) -> str:

@@ -13,8 +13,10 @@ import sys
 import pytest
 from support.scenes import slow_but
 
+from fractals.backends.cpu import rounds
+
 AVX512 = ["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"]
-FEATURES = ["avx", "avx2", "bmi", "bmi2", "cmov", "cx16", "f16c", "fma", "popcnt", "sse4.2"]
+FEATURES = ["avx", "avx2", "bmi", "bmi2", "cmov", "cx16", "f16c", "fma", "popcnt", "sse2", "sse4.2"]
 CODE = """
 import json
 import sys
@@ -24,16 +26,16 @@ import numpy as np
 
 from fractals import Scene
 from fractals.backends import machine_code
-from fractals.backends.cpu import direct, fast, target
+from fractals.backends.cpu import fast, target
 from fractals.backends.cpu.programs import direct_layout
 from fractals.kernels.escape import EscapeOptions
 
 texts = []
-for derivative in (False, True):
+for name in sys.argv[1:]:
     options = EscapeOptions(
-        formula=Scene().make_formula(),
+        formula=Scene(formula=name.removesuffix("'")).make_formula(),
         julia=False,
-        derivative=derivative,
+        derivative=name.endswith("'"),
         interior_shortcuts=True,
         steps_per_check=12,
         check_every_step=False,
@@ -41,7 +43,7 @@ for derivative in (False, True):
     layout = direct_layout(np.float64)
     text = target.text_of(fast.DIRECT, "float64", (options,), layout, False, packed=True)
     texts.append(machine_code.target_machine().emit_assembly(llvm.parse_assembly(text)))
-json.dump({"free": direct.MOVES_FREE, "texts": texts}, sys.stdout)
+json.dump({"free": machine_code.MOVES_FREE, "texts": texts}, sys.stdout)
 """
 ARITHMETIC = re.compile(r"v(fn?m(add|sub)\d*|add|sub|mul)p[sd]\b")
 MOVE = re.compile(r"vmov[au]p[sd]\s+%[xyz]mm\d+, %[xyz]mm\d+$")
@@ -60,7 +62,47 @@ def innermost_loops(assembly):
             yield loop
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads x86 assembly")
+reads_x86 = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="reads x86 assembly"
+)
+
+
+def rounds_of(processor, features, names):
+    """Return whether a processor moves for nothing, and the rounds of formulas.
+
+    A name ends in "'" for steps with the derivative. Of the loops that leave nothing on the stack,
+    the round is the one with most operations: how many they are, and how many moves it has.
+    """
+    flags = ",".join(f"+{name}" for name in features)
+    settings = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": flags}
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *names],
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    found_rounds = []
+    for assembly in found["texts"]:
+        loops = [
+            loop
+            for loop in innermost_loops(assembly)
+            if not any(STACK.search(line) for line in loop)
+        ]
+        found_rounds.append(
+            max(
+                (
+                    sum(bool(ARITHMETIC.match(line)) for line in loop),
+                    sum(bool(MOVE.match(line)) for line in loop),
+                )
+                for loop in loops
+            )
+        )
+    return found["free"], found_rounds
+
+
+@reads_x86
 @pytest.mark.parametrize(
     "processor",
     slow_but(
@@ -73,21 +115,73 @@ def test_rounds_of_steps_move_few_registers(processor):
 
     Processors that make moves beside their arithmetic may have more of them.
     """
-    features = ",".join(f"+{name}" for name in [*FEATURES, *AVX512])
-    settings = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
-    done = subprocess.run(
-        [sys.executable, "-c", CODE], env=os.environ | settings, capture_output=True, text=True
+    free, (plain, derivative) = rounds_of(
+        processor, [*FEATURES, *AVX512], ["mandelbrot", "mandelbrot'"]
     )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["free"] == processor.startswith("znver")
-    for derivative, assembly in enumerate(found["texts"]):
-        rounds = {}  # moves of each loop that stays in registers, by its operations
-        for loop in innermost_loops(assembly):
-            if not any(STACK.search(line) for line in loop):
-                operations = sum(bool(ARITHMETIC.match(line)) for line in loop)
-                rounds[operations] = sum(bool(MOVE.match(line)) for line in loop)
-        most = max(rounds)
-        free = found["free"] and not derivative
-        assert most == (120 if derivative else 32 if free else 72), rounds
-        assert free or 8 * rounds[most] <= most, rounds
+    assert free == processor.startswith("znver")
+    assert plain[0] == (32 if free else 72)
+    assert derivative[0] == 120
+    for operations, moves in [derivative] if free else [plain, derivative]:
+        assert 8 * moves <= operations
+
+
+@reads_x86
+@pytest.mark.parametrize(
+    "processor",
+    slow_but(["skylake"], ["skylake", "haswell", "alderlake", "x86-64-v3", "znver3"]),
+)
+def test_rounds_of_steps_with_avx2_are_in_place(processor):
+    """No number is moved, but in the Burning Ship's code for a level, and where moves are free."""
+    names = ["mandelbrot", "burning_ship", "tricorn", "multibrot"]
+    free, each = rounds_of(processor, FEATURES, names)
+    assert free == processor.startswith("znver")
+    assert [operations for operations, _ in each] == [24, 24, 24, 48]
+    moves = dict(zip(names, [moves for _, moves in each], strict=True))
+    if processor == "x86-64-v3":
+        assert moves.pop("burning_ship")
+    assert free or not any(moves.values()), moves
+
+
+TEXT = """
+repeat:                                           ; preds = %repeat, %start
+  %x = phi <4 x double> [ %1, %repeat ], [ %a, %start ]
+  %s = call <4 x double> @llvm.fma.v4f64(<4 x double> %x, <4 x double> %b, <4 x double> %a)
+  %1 = call <4 x double> @llvm.fma.v4f64(<4 x double> %x, <4 x double> %s, <4 x double> %b)
+  %t = fadd <4 x double> %x, %s
+  store <4 x double> %t, ptr %p
+  %again = icmp ult i64 %n, 9
+  br i1 %again, label %repeat, label %end
+"""
+
+
+def test_an_old_number_is_passed_on_where_it_is_needed_last(monkeypatch):
+    monkeypatch.setattr(rounds, "NEEDED", True)
+    lines = rounds.in_place(TEXT).splitlines()
+    k = lines.index("  %t = fadd <4 x double> %x, %s")
+    assert lines[k + 1] == '  %same.x = call <4 x double> asm "", "=x,0"(<4 x double> %x)'
+    assert lines[k + 2].startswith("  %1 = call")
+    assert "(<4 x double> %same.x, <4 x double> %s," in lines[k + 2]
+    assert [line for line in lines if "same" not in line] == [
+        line for line in TEXT.splitlines() if not line.startswith("  %1 =")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("fadd <4 x double> %x, %s", "fadd <4 x double> %x, %1"),  # x is needed after the next x
+        ("[ %1, %repeat ]", "[ %t, %repeat ]"),  # a sum has any register
+        ("<4 x double> %x, <4 x double> %s,", "<4 x double> %b, <4 x double> %s,"),
+        ("br i1 %again, label %repeat,", "br i1 %again, label %other,"),
+    ],
+)
+def test_other_loops_stay_as_they_are(monkeypatch, part, other):
+    monkeypatch.setattr(rounds, "NEEDED", True)
+    assert part in TEXT
+    text = TEXT.replace(part, other)
+    assert rounds.in_place(text) == text
+
+
+def test_code_for_processors_that_move_for_nothing_stays_as_it_is(monkeypatch):
+    monkeypatch.setattr(rounds, "NEEDED", False)
+    assert rounds.in_place(TEXT) == TEXT

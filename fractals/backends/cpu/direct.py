@@ -108,9 +108,8 @@ UNROLL = 3  # steps in one round of a loop
 # one step of (8, 1) with 18 moves for 32 operations, after three of (6, 3) with 4 for 72. An Intel
 # core makes some of the moves where multiply-adds are computed, and takes 1.25 times as long with
 # (8, 1). An AMD core makes them elsewhere, and takes 1.05 times as long with (6, 3) (Zen 4).
-MOVES_FREE = machine_code.CPU.startswith("znver")
 if MASK_REGISTERS:
-    OWN_C, SAME_C, WITH_DERIVATIVE = (8, 1) if MOVES_FREE else (6, 3), (6, 3), (4, 3)
+    OWN_C, SAME_C, WITH_DERIVATIVE = (8, 1) if machine_code.MOVES_FREE else (6, 3), (6, 3), (4, 3)
 elif FEW_REGISTERS:
     OWN_C, SAME_C, WITH_DERIVATIVE = (6, 1), (6, 1), (5, 1)
 elif machine_code.FOR_BROWSERS:  # which move vectors to and from memory by themselves

@@ -16,6 +16,7 @@ from numba.extending import overload as numba_overload
 
 from fractals.backends.cache_folder import report
 from fractals.backends.compilation import allow_nested_calls
+from fractals.backends.cpu.rounds import in_place
 from fractals.backends.machine_code import made as machine_code
 from fractals.backends.machine_code import stands_alone
 
@@ -285,4 +286,4 @@ def text_of_program(
     with _checked(checked):
         program.compile(SIGNATURE)
     text: str = program.inspect_llvm(program.signatures[0])
-    return text
+    return in_place(text) if packed else text
