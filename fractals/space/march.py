@@ -30,7 +30,7 @@ from fractals.space.solid import Solid, make_step
 # ray goes at once; how much of what the distance is compared with a cone keeps of it (a ray: 0);
 # the options.
 BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH = 0, 1, 2, 3, 4, 5, 8
-STEP, LEAD, OPTIONS = 9, 10, 11
+STEP, LEAD, PULL, OPTIONS = 9, 10, 11, 12
 MOST = 400  # evaluations of the field for a ray; one that takes more is near the surface
 FAR = 1e30  # more than any trap
 TURN = 6.283185307179586
@@ -77,6 +77,7 @@ def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Spac
     short = solid.shortness
     constants = solid.constants or (0.0, 0.0, 0.0)
     own = 1.0 if solid.constants is None else 0.0
+    longer = solid.longer
     head = [
         solid.bail,
         solid.bound**2,
@@ -85,8 +86,9 @@ def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Spac
         own,
         *constants,
         solid.fourth or 0.0,
-        ray_step / short,
-        0.0,
+        longer * ray_step / short,
+        1 - 1 / longer,
+        1.0 if longer > 1 else 0.0,
     ]
     numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
     return Space(numbers, steps, MOST)
@@ -259,7 +261,7 @@ def make_march(target, walk):
             h, trap = field(x, y, z, space)
             reach = fma(spread, t, base)
             if not h > reach:
-                return t, trap, True
+                return fma(space.numbers[PULL], h - reach, t), trap, True
             t = fma(space.numbers[STEP], fma(-space.numbers[LEAD], reach, h), t)
         return t, trap, t < leave
 
