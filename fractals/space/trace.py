@@ -577,7 +577,7 @@ def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level
             continue
         numbers, step = space.numbers.copy(), scene.camera.ray_step / solid.shortness
         numbers[march.BOUND] = (solid.bound + most) ** 2
-        longer = solid.longer
+        longer = solid.longer  # as of rays: beyond where a cone ends
         numbers[march.STEP] = longer * step / (1 + wider)
         numbers[march.LEAD] = (1 / NEAR + longer - 1) / longer
         numbers[march.PULL] = 0
