@@ -94,7 +94,7 @@ def make_walk_body(target, walk, vectors):
         zero = splat(numbers[0] - numbers[0], vectors)
         one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
         head = fill(numbers, 0, zero, OPTIONS)
-        bail, bound, ball, factor, own, ca, cb, cc, fourth, step, lead = head
+        bail, bound, ball, factor, own, ca, cb, cc, fourth, step, lead, pull = head
         options = fill(numbers, OPTIONS, zero, count)
         begin, live = GOING * room, 0
         if most == 0:
@@ -135,7 +135,7 @@ def make_walk_body(target, walk, vectors):
                     further = fma(step, fma(-lead, reach, h), t)
                     inside = further < ray[8]
                     hits = select(near | (final & inside), one, select(inside, -one, zero))
-                    found = select(near, t, further), h, state[5], hits, further
+                    found = select(near, fma(pull, h - reach, t), further), h, state[5], hits, further
                     store_rows(rays, met + i, room, found)
                 if most == 0:
                     continue

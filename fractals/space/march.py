@@ -5,7 +5,10 @@ half a pixel there, so that detail ends where pixels do. It begins where it ente
 the solid, and ends where it leaves it.
 
 The estimate is a bound from below. What is compared with a footprint is the distance to be
-expected, the estimate times `Solid.shortness`: that is the field, and a ray goes a share of it.
+expected, the estimate times `Solid.shortness`: that is the field, and a ray goes a share of it. Of
+powers the share grows with the distance, from an estimate where that is the footprint to
+`Solid.longer` estimates, so that a ray takes short steps only where it may meet the surface. Where
+it ends, it goes back by as much as the distance is below the footprint.
 
 What is far from the surface is walked once for many rays: a *cone* around those of a block of
 pixels goes as long as nothing of it comes near the surface, then the smaller ones of the blocks in
@@ -27,10 +30,10 @@ from fractals.space.solid import Solid, make_step
 # Numbers of a space: r² that ends an orbit, the square of the radius of the sphere around the
 # solid, the ball of a linear distance, the factor of distances to be expected, 1 where (a, b, c) is
 # the point (else 0), the constants; where the fourth coordinate starts; how much of a distance a
-# ray goes at once; how much of what the distance is compared with a cone keeps of it (a ray: 0);
-# the options.
+# ray goes at once; how much of what the distance is compared with it keeps of it; how much of what
+# is missing to that it goes back where it ends; the options.
 BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH = 0, 1, 2, 3, 4, 5, 8
-STEP, LEAD, OPTIONS = 9, 10, 11
+STEP, LEAD, PULL, OPTIONS = 9, 10, 11, 12
 MOST = 400  # evaluations of the field for a ray; one that takes more is near the surface
 FAR = 1e30  # more than any trap
 TURN = 6.283185307179586
@@ -77,6 +80,7 @@ def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Spac
     short = solid.shortness
     constants = solid.constants or (0.0, 0.0, 0.0)
     own = 1.0 if solid.constants is None else 0.0
+    longer = solid.longer  # estimates: one where the distance is the footprint, more beyond
     head = [
         solid.bail,
         solid.bound**2,
@@ -85,8 +89,9 @@ def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Spac
         own,
         *constants,
         solid.fourth or 0.0,
-        ray_step / short,
-        0.0,
+        longer * ray_step / short,
+        1 - 1 / longer,
+        1.0 if longer > 1 else 0.0,
     ]
     numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
     return Space(numbers, steps, MOST)
@@ -259,7 +264,7 @@ def make_march(target, walk):
             h, trap = field(x, y, z, space)
             reach = fma(spread, t, base)
             if not h > reach:
-                return t, trap, True
+                return fma(space.numbers[PULL], h - reach, t), trap, True
             t = fma(space.numbers[STEP], fma(-space.numbers[LEAD], reach, h), t)
         return t, trap, t < leave
 
@@ -418,9 +423,11 @@ def make_ahead(target):
         if m[EYE] > real(0):
             column, eye = eye_of(column, m[HALF], m)
         x, y = (column - m[HALF]) * m[PIXEL], (m[HALF + 1] - row) * m[PIXEL]
-        sine, cosine = sincos(real(TURN) * v)
-        wide = sqrt(u) * m[LENS]
-        e, f = fma(wide, cosine, eye), wide * sine
+        e, f = eye, real(0)
+        if m[LENS] > real(0):
+            sine, cosine = sincos(real(TURN) * v)
+            wide = sqrt(u) * m[LENS]
+            e, f = fma(wide, cosine, eye), wide * sine
         far = m[FOCUS]
         o = (
             fma(m[RIGHT], e, fma(m[UP], f, m[POSITION])),

@@ -187,6 +187,16 @@ class Solid(AnyFormula):
         kind = self.distance if isinstance(self.distance, str) else ""
         return self.short or SHORT.get(kind, 1.0)
 
+    @property
+    def longer(self) -> float:
+        """Return by how many estimates a ray far from the surface goes at once.
+
+        A ray that goes straight to a surface as far as expected goes so far that the balls of the
+        estimates around both ends of its step touch.
+        """
+        short = self.shortness
+        return 2 * short / (1 + short) if self.distance == "log" and short >= SHORT["log"] else 1.0
+
     def generally(self) -> "Solid":
         """Return the solid with the steps for all values of its options."""
         parts = tuple(part.generally() for part in self.sequence)

@@ -577,8 +577,10 @@ def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level
             continue
         numbers, step = space.numbers.copy(), scene.camera.ray_step / solid.shortness
         numbers[march.BOUND] = (solid.bound + most) ** 2
-        numbers[march.STEP] = step / (1 + wider)
-        numbers[march.LEAD] = 1 / NEAR
+        longer = solid.longer  # as of rays: beyond where a cone ends
+        numbers[march.STEP] = longer * step / (1 + wider)
+        numbers[march.LEAD] = (1 / NEAR + longer - 1) / longer
+        numbers[march.PULL] = 0
         cone = Cone(real(NEAR * wider / step), real(NEAR * lens / step), real(lens))
         coarse = camera.copy()
         coarse[[march.PIXEL, march.COLUMN]] *= 2**shift

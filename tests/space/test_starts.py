@@ -139,6 +139,46 @@ def test_short_steps_shorten_cones():
         assert all(level.space.numbers[march.STEP] < step for level in levels)
 
 
+def walked(tracing, most, **numbers):
+    """Return what rays meet from the camera on, with other numbers of the space."""
+    space, real = tracing.plan.space(tracing.backend.real), tracing.backend.real
+    own, found = space.numbers.copy(), np.zeros((*tracing.plan.scene.image.size[::-1], 2), real)
+    for name, value in numbers.items():
+        own[getattr(march, name)] = value
+    space = space._replace(numbers=own, most=most)
+    tracing._tracer().first(found, tracing.shot.camera, space)
+    return found[..., 0]
+
+
+def test_rays_to_bulbs_take_fewer_steps_and_end_nearer_to_the_surface():
+    """Than steps of a distance estimate that end where they are; beside tiny steps."""
+    scene = solid_scene("mandelbulb", position=(0.95, -1.25, 0.55), size=(160, 120))
+    tracing, many = tracing_of(scene, "cpu"), 20000
+    plain = {"STEP": 1 / tracing.plan.solid.shortness, "LEAD": 0}
+    tiny = walked(tracing, many, **plain | {"STEP": 0.04, "PULL": 0})
+    hits, foot = tiny > 0, tracing.shot.camera[march.CONE] * tiny
+
+    def seen(**numbers):
+        """Return mean errors in footprints, the share of rays with large ones, and who go on."""
+        found = walked(tracing, many, **numbers)
+        both = hits & (found > 0)
+        off = (found - tiny)[both] / foot[both]
+        left = sum(np.mean(walked(tracing, most, **numbers) != found) for most in (8, 16))
+        return np.abs(off).mean(), np.mean(off > 2) + np.mean(hits & (found < 0)), left
+
+    off, deep, left = seen()
+    plain_off, plain_deep, _ = seen(**plain, PULL=0)
+    assert off < 0.6 * plain_off
+    assert deep < plain_deep + 0.0015
+    assert left < 0.85 * seen(**plain)[2]
+
+
+def test_steps_of_folds_are_as_long_as_distances():
+    assert solid_scene("mandelbulb").make_any_formula().longer == pytest.approx(10 / 7)
+    for name in ("mandelbox", "menger", "kleinian"):
+        assert solid_scene(name).make_any_formula().longer == 1
+
+
 def test_wide_cones_and_pairs_have_no_starts():
     """Beside a solid that is a few pixels wide, and for two eyes, rays start at the camera."""
     for keys in ({"field": 170, "size": (8, 8)}, {"stereo": 0.1, "size": (32, 24)}):
