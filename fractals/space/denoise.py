@@ -25,6 +25,8 @@ REACH = 3  # pixels on either side of the middle of a square; with 2 or 4, error
 # Light follows a feature whose variance in a square is above the ridge: that keeps noise out where
 # the surface is even. Colors count COLORED times as much as the parts of normals, from -1 to 1.
 RIDGE, COLORED = 0.003, 3.0
+# How much of the light without a bounce stays as it was, where nothing blurs the picture
+SHARP = 0.75
 ROWS = 32  # that are regressed at once, so that their planes stay in the CPU's cache
 
 
@@ -43,14 +45,14 @@ def smoothed(
     quality : str
         "draft", "good" or "best".
     sharp : bool
-        No lens and no shutter blurs the picture. The first light then keeps half of what it was,
+        No lens and no shutter blurs the picture. The first light then keeps most of what it was,
         because the filter takes fine detail from it, too; a blur leaves noise in it.
     """
     smooth = make_filter(surface, FILTER[quality])
     if first is None:
         return smooth(light)
     later, found = np.maximum(light - first, np.float32(0)), smooth(first)
-    found = found + np.float32(0.5 * sharp) * (first - found)
+    found = found + np.float32(SHARP * sharp) * (first - found)
     found += np.float32(0.5) * (smooth(later) + regressed(later, surface))
     return found
 

@@ -70,6 +70,7 @@ class SampledRows(NamedTuple):
     rows: range
     first: int
     samples: int
+    bounce: bool = True  # else paths end where they meet the surface
 
 
 class Level(NamedTuple):
@@ -310,9 +311,13 @@ class Tracing:
         shots: dict[int, lights.Shot] = {}
 
         def trace(
-            sums: NDArray[np.int64], places: NDArray[np.int32], first: int, samples: int
+            sums: NDArray[np.int64],
+            places: NDArray[np.int32],
+            first: int,
+            samples: int,
+            bounce: bool,
         ) -> None:
-            piece, count = SampledRows(rows, first, samples), len(places)
+            piece, count = SampledRows(rows, first, samples, bounce), len(places)
             if self.plan.device in LOOPS:
                 self._trace(sums[None], places[None], piece, shots)
                 return
@@ -390,6 +395,7 @@ class Tracing:
                 empty = partial(np.empty, dtype=self.backend.real)
                 shot = self._begun(moment, piece.rows, tracer.starts, empty)
                 shots[id(moment)] = shot
+            shot = ending(shot, piece)
             tracer.trace(own, PathRange(flat, first, samples), shot, moment.space)
         self._tracers.append(tracer)
 
@@ -405,7 +411,7 @@ class Tracing:
         run = backend.compile(lights.make_body, self.plan.solid.walk, shared, guided)
         on_device, where = backend.to_device(sums), backend.to_device(places)
         for moment, first, samples in self._shared(self._moved, piece):
-            shot = self._started(moment, piece.rows)
+            shot = ending(self._started(moment, piece.rows), piece)
             for begin, few in in_turn(backend.kind, sums[..., 0].size, first, samples):
                 run(on_device, where, begin, few, shot, moment.space)
         backend.to_host(on_device, sums)
@@ -506,6 +512,11 @@ class Tracing:
             tracing.add(sums[-1], range(CHECKED[1]), sample, sample + 1, None)
         if not np.array_equal(sums[0], sums[1]):
             raise DifferenceError(f"the light of sample {sample} differs from that of plain Python")
+
+
+def ending(shot: lights.Shot, piece: SampledRows) -> lights.Shot:
+    """Return the shot of a piece, whose paths may end where they meet the surface."""
+    return shot if piece.bounce else shot._replace(bounces=0)
 
 
 def solid_of(scene: Scene) -> Solid:
