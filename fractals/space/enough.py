@@ -92,7 +92,8 @@ class Filling(NamedTuple):
 
     def part(self, rows: slice) -> "Filling":
         """Return some of the rows, which are changed with these."""
-        return Filling(*(each[rows] for each in self))
+        sums, counts, active, bouncing = self
+        return Filling(sums[rows], counts[rows], active[rows], bouncing[rows])
 
     def even(self, most: int) -> NDArray[np.int64]:
         """Return sums as if all pixels had the most samples; those without any stay 0."""
@@ -121,10 +122,10 @@ class Judge:
     def _changes(
         self, before: NDArray[np.int64], after: NDArray[np.int64], samples: tuple[int, int]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return squares of what a round has changed: by all light, or without a bounce; by bounces.
+        """Return squares of what a round has changed: by light without a bounce, and by the rest.
 
-        A denoiser takes away half of the noise of light that bounced. So where sums have guides,
-        only half of what that light has changed by counts.
+        Without guides the first ones are of all light. A denoiser takes away half of the noise of
+        light that bounced. So where there are guides, only half of what it has changed by counts.
         """
         first, last = samples
         now = self.developed(after, last)
@@ -166,12 +167,12 @@ class Judge:
         # The mean of a window's squares, times first / (last - first), is above the noise's square
         most = round(3 * (effort.allowed(last) * STEP) ** 2) * (last - first)
         few = around(chosen.astype(np.int64))
-        most, judged = few * most, few > 0
-        loud = (direct + bounced) * first > most
+        limit, judged = few * most, few > 0
+        loud = (direct + bounced) * first > limit
         if guided(sums):
             room = not effort.bounced or last < effort.bounced
             bouncing &= ~judged | (loud & (bounced * BOUNCED > direct) & room)
-            loud = bouncing | (direct * first * DIRECT > most)
+            loud = bouncing | (direct * first * DIRECT > limit)
         elif effort.bounced and last >= effort.bounced:
             loud[...] = False
         # Rows that an interrupted round has reached are judged already: none of them is chosen
@@ -197,7 +198,7 @@ class Judge:
 
 def guided(sums: NDArray[np.int64]) -> bool:
     """Tell whether sums have a denoiser's guides."""
-    return sums.shape[-1] == 3 + GUIDES
+    return bool(sums.shape[-1] == 3 + GUIDES)
 
 
 def split(sums: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,7 +7,7 @@ last bounce the sky lights the surface as far as its surroundings leave it open.
 
 A store that is lit anew also keeps how much of each source's light reaches a pixel: the *shares*.
 For a denoiser, the *guides* are added up: color and normal of what a path meets first, and the
-light that comes from there without a bounce.
+light that comes from there without a bounce. Then every other path ends at its second surface.
 
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
@@ -58,8 +58,8 @@ WIDER = 4.0  # how much wider than a pixel's ray those are that the surface refl
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
 NOWHERE = 1e10  # the depth of the sky, as other programs have it
-# For a denoiser, every other path ends at the surface after so many bounces, and the light that
-# others bring from beyond counts twice: it is little light, and its noise is filtered away.
+# Bounces after which every other path of a denoiser ends, and the light that others bring from
+# beyond counts twice: it is little light, whose noise the filters take away.
 HALVED = 1
 OPEN = (4.0, 16.0, 64.0)  # footprints above the surface where its surroundings are looked at
 

@@ -42,7 +42,7 @@ TO_DENOISE = {"draft": (0.5, 0.0, 1), "good": (32.0, 1.3, 4), "best": (64.0, 0.8
 BOUNCED = {"draft": 0.5, "good": 12.0, "best": 32.0}
 # How the noise rises with the paths of a denoised pixel for each of supersampling's samples, where
 # a path takes a usual time. With 0.5, pictures of the gallery take 1.2 times as many paths.
-RISING = {"good": 0.45}
+RISING = {"good": 0.5}
 SHARE = 0.5  # of the most paths, that pixels need as a rule
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
 # Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps,

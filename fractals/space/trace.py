@@ -43,8 +43,8 @@ GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are 
 GUIDED = 2**14  # pixels of a launch of these
 # Where a path's time goes, in parts of the time of one path of edelweiss (0.8 us on a Zen 5): to a
 # surface that it meets, to an evaluation of the field, and to that for each of the solid's options.
-# Fitted to the solids of the gallery: the root mean square of the errors is 13 %.
-PER_SURFACE, PER_EVALUATION, PER_OPTION = 0.13, 0.007, 0.00043
+# About half of the paths of denoised pixels bounce, and half of these go on after that.
+PER_SURFACE, PER_EVALUATION, PER_OPTION = 0.2, 0.007, 0.00043
 CHEAPEST, DEAREST = 0.5, 1.25  # the range in which the noise of pixels follows this time
 COUNTED = tuple(2**k for k in range(1, 9))  # evaluations at which a probe's rays are looked at
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
@@ -190,7 +190,9 @@ class Tracing:
             last, going = most, left
         share, plan = int((whole[..., 0] >= 0).sum()) / PROBE**2, self.plan
         one = PER_EVALUATION + PER_OPTION * plan.solid.walk.numbers
-        found = PER_SURFACE * share * (1 + plan.scene.light.bounces) + one * taken / PROBE**2
+        bounces = plan.scene.light.bounces
+        surfaces = 1 + min(bounces, 1) / 2 + max(bounces - 1, 0) / 4
+        found = PER_SURFACE * share * surfaces + one * taken / PROBE**2
         return min(max(found, CHEAPEST), DEAREST)
 
     def _packed(self) -> bool:

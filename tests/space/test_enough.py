@@ -118,7 +118,9 @@ def test_half_of_the_noise_of_light_that_bounced_counts(direct, goes_on):
     assert filling.active.all() == filling.active.any() == goes_on
 
 
-@pytest.mark.parametrize(("steady", "effort"), [(True, EFFORT), (False, EFFORT._replace(bounced=4))])
+@pytest.mark.parametrize(
+    ("steady", "effort"), [(True, EFFORT), (False, EFFORT._replace(bounced=4))]
+)
 def test_paths_end_at_the_surface_once_light_that_bounced_is_certain(steady, effort):
     """Or once as many as may have bounced; light that bounced then counts as if all had."""
     judge, bounced = tracing_of(scene_of(), "cpu")._judge, 0.1
@@ -140,6 +142,17 @@ def test_paths_end_at_the_surface_once_light_that_bounced_is_certain(steady, eff
     later = filling.sums[..., :3] - filling.sums[..., FIRST : FIRST + 3]
     mean = bounced if steady else 5 * bounced
     assert np.allclose(later / (8 * ONE), mean, atol=1e-5)
+
+
+def test_without_guides_all_paths_of_a_pixel_bounce(quick, monkeypatch):
+    """So there are no more than may bounce: a store that is to be denoised has no guides."""
+    monkeypatch.setattr(plan, "TO_DENOISE", {"good": (16.0, 1e-3, 4)})
+    monkeypatch.setattr(plan, "BOUNCED", {"good": 8.0})
+    monkeypatch.setattr(plan, "RISING", {})
+    monkeypatch.setattr(plan, "find_spec", lambda name: True)
+    tracing = tracing_of(scene_of(denoise=True), "cpu")
+    tracing.fill(np.zeros((7, 9, 3), np.int64), range(7), None)
+    assert 4 < tracing.mean <= 8
 
 
 def test_the_time_of_a_path_is_that_of_its_rays(quick, monkeypatch):
