@@ -55,6 +55,7 @@ from fractals.space.light import (
     DIRECT,
     EMISSION,
     GLOSS,
+    HALVED,
     NEAR,
     NOWHERE,
     OPEN,
@@ -223,6 +224,7 @@ def make_body(target, shared, guided):
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
     take = make_take(target, march.EYE + 1)
     is_open, start, gather = jit(lights.opening), jit(march.start_of), jit(lights.gathered)
+    halved = jit(lights.halved)
 
     def triple(values, row, i):
         return values[row, i], values[row + 1, i], values[row + 2, i]
@@ -250,6 +252,11 @@ def make_body(target, shared, guided):
 
     send, give = jit(send), jit(give)
     give_sky = jit(give_sky)
+
+    def ends_early(ids, p):
+        return halved(ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p])
+
+    ends_early = jit(ends_early)
 
     def aim(rays, own, ids, n, job, shot):
         """Set out the rays of pixels.
@@ -296,6 +303,8 @@ def make_body(target, shared, guided):
         kept = 0
         for i in range(live):
             p, d, t = ids[0, i], triple(rays, DIRECTION, i), rays[ENDED, i]
+            if guided and bounce == HALVED + 1 and ends_early(ids, p):
+                continue
             through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
                 give_sky(own, p, through, d, light, sums, ids[PIXEL, p])
@@ -401,10 +410,16 @@ def make_body(target, shared, guided):
             through, d = scaled(seen, triple(own, THROUGH, i)), triple(own, NORMAL, i)
             give_sky(own, ids[0, i], through, d, light, sums, ids[PIXEL, ids[0, i]])
 
-    def bounce_on(rays, own, live):
+    def bounce_on(rays, own, ids, live, bounce):
         for i in range(live):
             d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
             send(rays, i, triple(own, PLACE, i), d, real(0), real(NEAR) * own[FOOT, i])
+        if guided and bounce == HALVED:
+            for i in range(live):
+                through = triple(own, THROUGH, i)
+                put(own, THROUGH, i, added(through, real(1), through))
+                if ends_early(ids, ids[0, i]):
+                    rays[LENGTH, i] = real(march.FAR)  # it takes no step
 
     def add(own, ids, n, sums):
         for i in range(n):
@@ -455,7 +470,7 @@ def make_body(target, shared, guided):
                     opened(rays, own, live, away)
                 skylight(own, ids, live, light, sums)
             else:
-                bounce_on(rays, own, live)
+                bounce_on(rays, own, ids, live, k)
         add(own, ids, n, sums)
 
     return body

@@ -2,8 +2,9 @@
 
 Light that comes without a bounce has fine detail and little noise. Light that has bounced has most
 of the noise, and in hollows its detail is as fine as a pixel: Open Image Denoise takes noise for
-such detail, and detail for noise. So both are filtered apart, and of bounced light the picture has
-the mean of two filters, which err in different places. The second one makes light a linear function
+such detail, and detail for noise. So both are filtered apart, the first one without guides, whose
+noise at edges it has itself. Of bounced light the picture has the mean of two filters, which err in
+different places. The second one makes light a linear function
 of color and normal of the surface, another one in each square of pixels, so detail that the surface
 has stays: a guided filter (He, Sun and Tang, 2010), or a first-order regression (Moon, Carr and
 Yoon, 2014).
@@ -25,6 +26,8 @@ REACH = 3  # pixels on either side of the middle of a square; with 2 or 4, error
 # Light follows a feature whose variance in a square is above the ridge: that keeps noise out where
 # the surface is even. Colors count COLORED times as much as the parts of normals, from -1 to 1.
 RIDGE, COLORED = 0.003, 3.0
+# How much of the light without a bounce stays as it was, where nothing blurs the picture
+SHARP = 0.75
 ROWS = 32  # that are regressed at once, so that their planes stay in the CPU's cache
 
 
@@ -43,28 +46,30 @@ def smoothed(
     quality : str
         "draft", "good" or "best".
     sharp : bool
-        No lens and no shutter blurs the picture. The first light then keeps half of what it was,
+        No lens and no shutter blurs the picture. The first light then keeps most of what it was,
         because the filter takes fine detail from it, too; a blur leaves noise in it.
     """
-    smooth = make_filter(surface, FILTER[quality])
+    quality = FILTER[quality]
+    smooth = make_filter(surface, quality)
     if first is None:
         return smooth(light)
-    later, found = np.maximum(light - first, np.float32(0)), smooth(first)
-    found = found + np.float32(0.5 * sharp) * (first - found)
+    later, found = np.maximum(light - first, np.float32(0)), make_filter(None, quality)(first)
+    found = found + np.float32(SHARP * sharp) * (first - found)
     found += np.float32(0.5) * (smooth(later) + regressed(later, surface))
     return found
 
 
-def make_filter(surface: Pixels, quality: str) -> Callable[[Pixels], Pixels]:
-    """Return Open Image Denoise of light on a surface."""
+def make_filter(surface: Pixels | None, quality: str) -> Callable[[Pixels], Pixels]:
+    """Return Open Image Denoise of light, on a surface that guides it or without one."""
     import pyoidn
 
-    albedo, normal = framed(surface[..., :3], FRAME), framed(surface[..., 3:6], FRAME)
+    guides = {}
+    if surface is not None:
+        guides["albedo"] = framed(surface[..., :3], FRAME)
+        guides["normal"] = framed(surface[..., 3:6], FRAME)
 
     def smooth(light: Pixels) -> Pixels:
-        found = pyoidn.denoise(
-            framed(light, FRAME), albedo=albedo, normal=normal, hdr=True, quality=quality
-        )
+        found = pyoidn.denoise(framed(light, FRAME), **guides, hdr=True, quality=quality)
         positive: Pixels = np.maximum(found, np.float32(0))
         return positive[FRAME:-FRAME, FRAME:-FRAME]
 

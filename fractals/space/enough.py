@@ -6,6 +6,10 @@ difference is, on average, sqrt(n / m - 1) times the error of the new mean. Two 
 for the variance, as in Dammertz, Hanika, Keller and Lensch (2010), and nothing but the sums is
 kept. Two means may be alike by chance, so those of neighbors count, too.
 
+Where a denoiser's guides tell light that bounced from the rest, the noise of both is judged apart.
+Once that of bounced light is the smaller one, further paths end where they meet the surface: most
+of the time of a path goes into its bounces.
+
 The neighbors are those of the row. So a row's samples depend on that row alone: bands of a picture,
 rows of a store and machines of a cluster agree. All decisions are made of whole numbers, which are
 equal on every device. Light is developed as usual for this, whatever the scene's [develop] says, so
@@ -28,6 +32,10 @@ from fractals.threads import halted
 
 STEP = 257  # of 8 bits, in a pixel of 16
 WINDOW = 4  # neighbors on either side; with 16, the same error took 1.2 times as many samples
+# Paths of a denoised pixel bounce as long as the noise of light that bounced, times `BOUNCED`, is
+# above that of other light; paths without a bounce go on as long as the noise of theirs, times
+# `DIRECT`, is above what is allowed, because they take less time. Both factors are of squares.
+BOUNCED, DIRECT = 8, 5
 ROUNDS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 
 
@@ -42,6 +50,7 @@ class Effort(NamedTuple):
     # sample takes away less. Pixels then differ in samples by the power 2/3 of their noise, which
     # is what the least mean error takes.
     rising: float = 0.0
+    bounced: int = 0  # the most samples that bounce, of a denoised pixel; 0: all may
 
     @property
     def rounds(self) -> tuple[int, ...]:
@@ -61,9 +70,10 @@ class Effort(NamedTuple):
         return min(self.most, max(done + 1, min(2 * done, done + 4)))
 
 
-# ``trace(sums, places, first, samples)`` adds samples of pixels to sums of shape (pixels, numbers);
-# `places`: columns and rows of the pixels, shape (pixels, 2).
-Trace = Callable[[NDArray[np.int64], NDArray[np.int32], int, int], None]
+# ``trace(sums, places, first, samples, bounce)`` adds samples of pixels to sums of shape (pixels,
+# numbers); `places`: columns and rows of the pixels, shape (pixels, 2). Where `bounce` is False,
+# only guides are right: paths end at the surface.
+Trace = Callable[[NDArray[np.int64], NDArray[np.int32], int, int, bool], None]
 
 
 class Filling(NamedTuple):
@@ -72,15 +82,18 @@ class Filling(NamedTuple):
     sums: NDArray[np.int64]  # shape (rows, columns, numbers)
     counts: NDArray[np.int32]  # samples in them; shape (rows, columns)
     active: NDArray[np.bool_]  # which pixels take more
+    bouncing: NDArray[np.bool_]  # of which of these samples bounce
 
     @classmethod
     def of(cls, sums: NDArray[np.int64]) -> "Filling":
         """Return what begins with sums of no sample."""
-        return cls(sums, np.zeros(sums.shape[:2], np.int32), np.ones(sums.shape[:2], bool))
+        shape = sums.shape[:2]
+        return cls(sums, np.zeros(shape, np.int32), np.ones(shape, bool), np.ones(shape, bool))
 
     def part(self, rows: slice) -> "Filling":
         """Return some of the rows, which are changed with these."""
-        return Filling(self.sums[rows], self.counts[rows], self.active[rows])
+        sums, counts, active, bouncing = self
+        return Filling(sums[rows], counts[rows], active[rows], bouncing[rows])
 
     def even(self, most: int) -> NDArray[np.int64]:
         """Return sums as if all pixels had the most samples; those without any stay 0."""
@@ -106,21 +119,25 @@ class Judge:
         pixels: NDArray[np.int64] = found[0].astype(np.int64)
         return pixels
 
-    def _earlier(
+    def _changes(
         self, before: NDArray[np.int64], after: NDArray[np.int64], samples: tuple[int, int]
-    ) -> NDArray[np.int64]:
-        """Return pixels of the mean before a round.
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return squares of what a round has changed: by light without a bounce, and by the rest.
 
-        A denoiser takes away half of the noise of light that bounced. So where sums have guides,
-        only half of what that light has changed by counts.
+        Without guides the first ones are of all light. A denoiser takes away half of the noise of
+        light that bounced. So where there are guides, only half of what it has changed by counts.
         """
         first, last = samples
-        if before.shape[1] != 3 + GUIDES:
-            return self.developed(before, first)
-        light, direct = slice(3), slice(FIRST, FIRST + 3)
-        mean = after[:, light] * first + before[:, light] * last
-        mean += before[:, direct] * last - after[:, direct] * first
-        return self.developed(np.maximum(mean, 0), 2 * first * last)
+        now = self.developed(after, last)
+        if not guided(before):
+            changed = now - self.developed(before, first)
+            return (changed**2).sum(axis=1), np.zeros(len(before), np.int64)
+        (direct, bounced), (direct_before, bounced_before) = split(after), split(before)
+        earlier = bounced * first + direct_before * last
+        half = (2 * direct + bounced) * first + bounced_before * last
+        changed = now - self.developed(np.maximum(earlier, 0), first * last)
+        halved = now - self.developed(np.maximum(half, 0), 2 * first * last)
+        return (changed**2).sum(axis=1), (halved**2).sum(axis=1)
 
     def go_on(
         self,
@@ -134,25 +151,32 @@ class Judge:
 
         `places`: column and row of all pixels, shape (rows, columns, 2).
         """
-        sums, counts, active = filling
+        sums, counts, active, bouncing = filling
         first, last = samples
         chosen = active & (counts == first)
         before = sums[chosen]
-        after = before.copy()
-        trace(after, places[chosen], first, last - first)
+        after = grown(before, places[chosen], samples, bouncing[chosen], trace)
         if halted():
             return
         sums[chosen], counts[chosen] = after, last
         if not effort.noise or first < effort.rounds[0]:
             return
-        moved = self.developed(after, last) - self._earlier(before, after, samples)
-        squares = np.zeros(active.shape, np.int64)
-        squares[chosen] = (moved**2).sum(axis=1)
+        direct, bounced = (np.zeros(active.shape, np.int64) for _ in range(2))
+        direct[chosen], bounced[chosen] = self._changes(before, after, samples)
+        direct, bounced = around(direct), around(bounced)
         # The mean of a window's squares, times first / (last - first), is above the noise's square
         most = round(3 * (effort.allowed(last) * STEP) ** 2) * (last - first)
         few = around(chosen.astype(np.int64))
+        limit, judged = few * most, few > 0
+        loud = (direct + bounced) * first > limit
+        if guided(sums):
+            room = not effort.bounced or last < effort.bounced
+            bouncing &= ~judged | (loud & (bounced * BOUNCED > direct) & room)
+            loud = bouncing | (direct * first * DIRECT > limit)
+        elif effort.bounced and last >= effort.bounced:
+            loud[...] = False
         # Rows that an interrupted round has reached are judged already: none of them is chosen
-        active &= (few == 0) | (around(squares) * first > few * most)
+        active &= ~judged | loud
 
     def fill(
         self, sums: NDArray[np.int64], places: NDArray[np.int32], effort: Effort, trace: Trace
@@ -170,6 +194,46 @@ class Judge:
                 break
         sums[...] = filling.even(effort.most)
         return int(filling.counts.sum(dtype=np.int64))
+
+
+def guided(sums: NDArray[np.int64]) -> bool:
+    """Tell whether sums have a denoiser's guides."""
+    return bool(sums.shape[-1] == 3 + GUIDES)
+
+
+def split(sums: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the sums of light without a bounce, and of the rest; they have guides."""
+    direct = sums[:, FIRST : FIRST + 3]
+    return direct, sums[:, :3] - direct
+
+
+def grown(
+    sums: NDArray[np.int64],
+    places: NDArray[np.int32],
+    samples: tuple[int, int],
+    bounce: NDArray[np.bool_],
+    trace: Trace,
+) -> NDArray[np.int64]:
+    """Return sums of pixels with more samples.
+
+    `bounce`: of which pixels they bounce. For others, light that bounced grows as if they did.
+    """
+    first, last = samples
+    if bounce.all():
+        found = sums.copy()
+        trace(found, places, first, last - first, True)
+        return found
+    found = np.empty_like(sums)
+    for whole in (True, False):
+        chosen = bounce == whole
+        part = sums[chosen]
+        if len(part):
+            bounced = split(part)[1] * last // first
+            trace(part, places[chosen], first, last - first, whole)
+            if not whole:
+                part[:, :3] = split(part)[0] + bounced
+        found[chosen] = part
+    return found
 
 
 def around(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -337,7 +337,8 @@ class Solids(Family):
                     "keep=True leaves out pinhole, the picture before the lens: leave keep=True "
                     "out to have it"
                 )
-        version = [SUMS, numbers]  # guides of other versions have other numbers
+        # Guides of other versions have other numbers, and rounds other arrays
+        version = [SUMS, numbers, len(Filling._fields)]
 
         def draw(before: Arrays | None) -> tuple[Any, Arrays]:
             width, height = scene.image.size

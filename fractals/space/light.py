@@ -7,7 +7,7 @@ last bounce the sky lights the surface as far as its surroundings leave it open.
 
 A store that is lit anew also keeps how much of each source's light reaches a pixel: the *shares*.
 For a denoiser, the *guides* are added up: color and normal of what a path meets first, and the
-light that comes from there without a bounce.
+light that comes from there without a bounce. Then every other path ends at its second surface.
 
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
@@ -58,6 +58,9 @@ WIDER = 4.0  # how much wider than a pixel's ray those are that the surface refl
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
 NOWHERE = 1e10  # the depth of the sky, as other programs have it
+# Bounces after which every other path of a denoiser ends, and the light that others bring from
+# beyond counts twice: it is little light, whose noise the filters take away.
+HALVED = 1
 OPEN = (4.0, 16.0, 64.0)  # footprints above the surface where its surroundings are looked at
 
 
@@ -224,6 +227,11 @@ def make_reflect(target):
     return target.jit(reflect)
 
 
+def halved(column, row, sample):  # compiled with `target.jit`
+    """Tell whether a path is one of those that end early: half of a pixel's, and of neighbors."""
+    return ((column + row + sample) & 1) == 1
+
+
 def opening(h, away):  # compiled with `target.jit`
     """Return how open the surroundings are, by the distance estimate at a height above them."""
     return clamp(number(1.5, h) * h / away, number(0, h), number(1, h))
@@ -373,6 +381,7 @@ def make_path(target, met, shared, guided):
     share, share_sky, share_haze = make_shares(target)
     start, gather = target.jit(start_of), target.jit(gathered)
     guide, guide_light = make_guide(target)
+    ends_early = target.jit(halved)
 
     def path(column, row, sample, shot, space, out, j, i):
         light, zero = shot.light, real(0)
@@ -430,6 +439,10 @@ def make_path(target, met, shared, guided):
                     share(out, j, i, SHADOW, lit(s, n, d, through, gloss))
             if guided and k == 0:
                 guide_light(out, j, i, color)
+            if guided and k == HALVED and k < shot.bounces:
+                if ends_early(column, row, sample):
+                    break
+                through = added(through, real(1), through)
             d, gloss, begin = reflect(n, p, q), zero, zero
             if k == shot.bounces:
                 seen, way = last(o, n, d, h, space)

@@ -36,12 +36,13 @@ GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = {"draft": 0.5, "good": 16.0, "best": 64.0}
 # Where pixels have as many as they need: the most paths for each of supersampling's samples, the
 # noise, and the fewest paths of a pixel, as of `fractals.space.enough`. A denoiser needs fewer, and
-# for it half of the change of bounced light counts as noise.
+# for it half of the change of bounced light counts as noise; `BOUNCED` paths at most bounce there.
 ENOUGH = {"draft": (0.5, 0.0, 1), "good": (32.0, 2.5, 8), "best": (256.0, 0.5, 16)}
-TO_DENOISE = {"draft": (0.5, 0.0, 1), "good": (12.0, 1.3, 4), "best": (32.0, 0.8, 8)}
+TO_DENOISE = {"draft": (0.5, 0.0, 1), "good": (32.0, 1.3, 4), "best": (64.0, 0.8, 8)}
+BOUNCED = {"draft": 0.5, "good": 12.0, "best": 32.0}
 # How the noise rises with the paths of a denoised pixel for each of supersampling's samples, where
 # a path takes a usual time. With 0.5, pictures of the gallery take 1.2 times as many paths.
-RISING = {"good": 0.65}
+RISING = {"good": 0.5}
 SHARE = 0.5  # of the most paths, that pixels need as a rule
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
 # Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps,
@@ -137,8 +138,9 @@ class SolidPlan:
     @property
     def seconds(self) -> float:
         """Return a rough estimate of the seconds, without compiling."""
-        share = SHARE if self.effort.noise else 1.0
-        rays = share * self.samples * (3 + 2 * self.scene.light.bounces)
+        share, each = SHARE if self.effort.noise else 1.0, self.effort.bounced or self.effort.most
+        paths = share * each * math.prod(self.scene.image.size)
+        rays = paths * (3 + 2 * self.scene.light.bounces)
         if self.keeps == "layers" and has_pinhole(self.scene):
             rays *= 2
         return rays / self.scene.camera.ray_step / RAYS[self.device] / max(1, self.threads)
@@ -340,8 +342,11 @@ def effort_of(scene: Scene) -> Effort:
     table = TO_DENOISE if scene.develop.denoise else ENOUGH
     share, noise, least = table[quality_of(scene)]
     each = scene.image.supersampling**2
-    rising = RISING.get(quality_of(scene), 0.0) if scene.develop.denoise else 0.0
-    return Effort(math.ceil(share * each), noise, least, rising / each)
+    most = math.ceil(share * each)
+    if not scene.develop.denoise:
+        return Effort(most, noise, least)
+    rising, bounced = RISING.get(quality_of(scene), 0.0), BOUNCED[quality_of(scene)]
+    return Effort(most, noise, least, rising / each, math.ceil(bounced * each))
 
 
 def numbers_of(scene: Scene) -> int:

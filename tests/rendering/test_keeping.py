@@ -221,14 +221,15 @@ def test_samples_of_another_picture_stay(short, tmp_path):
 
 
 def test_samples_of_another_version_stay(tmp_path):
-    """Versions with fewer guides of the denoiser kept samples that do not go on."""
+    """Versions with fewer guides of the denoiser, or arrays of rounds, kept what does not go on."""
     path, whole = tmp_path / "a.png", tmp_path / "b.png"
     drawn(path, Typist(0.3), **PICTURES["solid"])
     before, header = path.read_bytes(), tmp_path / "a.png.bands" / HEADER
     facts = json.loads(header.read_bytes())
-    version, numbers = facts["sums"]
-    assert numbers == 3
-    for older in (version, [version, numbers - 1], [version - 1, numbers]):
+    version, numbers, arrays = facts["sums"]
+    assert (numbers, arrays) == (3, 4)
+    older_ones = [version, 2, arrays], [version - 1, numbers, arrays], [version, numbers, 3]
+    for older in (version, [version, numbers], *older_ones):
         header.write_text(json.dumps(facts | {"sums": older}))
         with pytest.raises(OptionError, match=r"samples of another picture or version: name anoth"):
             drawn(path, **PICTURES["solid"])

@@ -14,7 +14,7 @@ from fractals.errors import OptionError
 from fractals.space import denoise
 from fractals.space import light as lights
 from fractals.space import plan as plans
-from fractals.space.denoise import COLORED, FRAME, REACH, RIDGE, regressed
+from fractals.space.denoise import COLORED, FRAME, REACH, RIDGE, SHARP, regressed
 from fractals.space.plan import make_solid_plan
 from fractals.space.trace import Tracing
 from fractals.tools.verify import verify
@@ -62,9 +62,10 @@ def blank(monkeypatch):
     """Stand in for the library: a picture of its mean, and what it was called with, unframed."""
     calls = []
 
-    def denoise(color, *, albedo, normal, hdr, quality):
-        inner = [part[FRAME:-FRAME, FRAME:-FRAME] for part in (color, albedo, normal)]
-        for part, within in zip((color, albedo, normal), inner, strict=True):
+    def denoise(color, *, hdr, quality, **guides):
+        parts = [color, *guides.values()]
+        inner = [part[FRAME:-FRAME, FRAME:-FRAME] for part in parts]
+        for part, within in zip(parts, inner, strict=True):
             assert part.flags.c_contiguous
             assert np.array_equal(part[FRAME - 1, FRAME:-FRAME], within[0])
             assert np.array_equal(part[FRAME:-FRAME, -1], within[:, -FRAME])
@@ -81,9 +82,9 @@ def blank(monkeypatch):
 def test_light_is_denoised_before_it_is_developed(blank, tmp_path):
     image = fractals.render(**TINY, denoise=True, vignette=1, device="cpu")
     first, later = blank
-    color, albedo, normal, hdr, quality = first
-    assert later[0].shape == color.shape
-    assert all(np.array_equal(*pair) for pair in zip(first[1:3], later[1:3], strict=True))
+    color, albedo, normal, hdr, quality = later
+    assert first[0].shape == color.shape
+    assert first[1:] == (hdr, quality)
     assert hdr
     assert quality == "fast"
     assert color.shape == albedo.shape == normal.shape == (14, 20, 3)
@@ -100,7 +101,8 @@ def test_paths_guide_the_denoiser(blank):
     """Color and normal of what they meet first are those of rays, and nothing is traced again."""
     keys = {**TINY, "samples": 64, "denoise": True, "device": "cpu", "haze": 0}
     fractals.render(**keys)
-    (_, albedo, normal, _, _), rays = blank[0], traced("cpu", haze=0).guides()
+    assert len(blank[0]) == 3  # of light without a bounce the guides have the noise
+    (_, albedo, normal, _, _), rays = blank[1], traced("cpu", haze=0).guides()
     assert np.abs(albedo - rays[..., :3]).mean() < 0.02
     assert np.abs(normal - rays[..., 3:6]).mean() < 0.06
     raw = fractals.compute(**{key: value for key, value in keys.items() if key != "denoise"})
@@ -108,12 +110,12 @@ def test_paths_guide_the_denoiser(blank):
     fractals.recolor(raw, denoise=True, device="cpu")
     assert np.array_equal(blank[2][1], traced("cpu", haze=0).guides(1)[..., :3])
     fractals.render(**keys, quality="best")
-    assert blank[3][4] == "high"
+    assert [call[-1] for call in blank[3:]] == ["high"] * 2
 
 
 def test_light_without_a_bounce_is_filtered_alone(blank):
     """It is the sun's on the surface, as the pass of direct light has it; the rest is bounces'."""
-    keys = {**TINY, "samples": 16, "haze": 0, "bounces": 2, "field": 12}  # no sky is in view
+    keys = {**TINY, "samples": 16, "haze": 0, "bounces": 1, "field": 12}  # no sky is in view
     fractals.render(**keys, denoise=True, device="cpu")
     first, later = blank[0][0], blank[1][0]
     tracing = traced("cpu", **keys)
@@ -128,9 +130,9 @@ def test_light_without_a_bounce_is_filtered_alone(blank):
     assert later.max() > 0.1
 
 
-@pytest.mark.parametrize(("lens", "kept"), [(0.0, 0.5), (0.02, 0.0)])
-def test_half_of_the_first_light_stays_as_it_was(blank, lens, kept):
-    """The mean of what was and of what the filter made, and the rest as two filters made it."""
+@pytest.mark.parametrize(("lens", "kept"), [(0.0, SHARP), (0.02, 0.0)])
+def test_most_of_the_first_light_stays_as_it_was(blank, lens, kept):
+    """A mean of what was and of what the filter made, and the rest as two filters made it."""
     tracing = traced("cpu", denoise=True, samples=4, lens=lens)
     light = np.zeros((14, 20, 12), np.float32)
     light[3, 4, :3], light[3, 4, 9:] = 5, 3
@@ -144,6 +146,20 @@ def test_half_of_the_first_light_stays_as_it_was(blank, lens, kept):
     assert np.allclose(shown[0][0, -1], first + later)  # far from the light
     near = 2 / side**2 / 2  # each square that the pixel is in has the light once
     assert np.allclose(shown[0][3, 4], kept * 3 + first + later + near)
+
+
+def test_paths_that_end_early_lose_no_light():
+    """What others bring from beyond counts twice."""
+    small = {"size": (40, 30), "max_iterations": 4, "bounces": 3, "haze": 0}
+    found = []
+    for keys in ({}, {"denoise": True}):
+        tracing = traced("cpu", **small, **keys)
+        sums = np.zeros((30, 40, tracing.numbers), np.int64)
+        tracing.add(sums, range(30), 0, 128, None)
+        found.append(sums[..., :3].astype(float) / (128 * lights.ONE))
+    whole, halved = found
+    assert np.abs(halved - whole).max() > 1e-3
+    assert np.abs(halved.mean(axis=(0, 1)) / whole.mean(axis=(0, 1)) - 1).max() < 2e-3
 
 
 def features(rng, rows, columns):
@@ -209,7 +225,8 @@ def test_the_sky_has_no_light_that_bounced():
 
 @pytest.mark.parametrize("lens", [0.0, 0.02])
 def test_every_device_sums_the_same_guides(lens):
-    small = {"size": (4, 3), "max_iterations": 4, "denoise": True, "lens": lens}
+    """Half of the paths go on after the second surface."""
+    small = {"size": (4, 3), "max_iterations": 4, "denoise": True, "lens": lens, "bounces": 3}
     found = []
     for device in ("python", "cpu", "simulator"):
         tracing = traced(device, **small)

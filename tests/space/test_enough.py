@@ -107,7 +107,7 @@ def test_half_of_the_noise_of_light_that_bounced_counts(direct, goes_on):
     filling = Filling.of(np.zeros((1, 12, 3 + GUIDES), np.int64))
     brighter = iter((0.2, 0.5))
 
-    def trace(sums, places, first, samples):
+    def trace(sums, places, first, samples, bounce):
         light = round(next(brighter) * samples * ONE)
         sums[:, :3] += light
         if direct:
@@ -116,6 +116,43 @@ def test_half_of_the_noise_of_light_that_bounced_counts(direct, goes_on):
     for samples in ((0, 2), (2, 4)):
         judge.go_on(filling, np.zeros((1, 12, 2), np.int32), samples, EFFORT, trace)
     assert filling.active.all() == filling.active.any() == goes_on
+
+
+@pytest.mark.parametrize(
+    ("steady", "effort"), [(True, EFFORT), (False, EFFORT._replace(bounced=4))]
+)
+def test_paths_end_at_the_surface_once_light_that_bounced_is_certain(steady, effort):
+    """Or once as many as may have bounced; light that bounced then counts as if all had."""
+    judge, bounced = tracing_of(scene_of(), "cpu")._judge, 0.1
+    filling, calls = Filling.of(np.zeros((1, 12, 3 + GUIDES), np.int64)), []
+    direct = iter((0.1, 2.0, 3.0))
+
+    def trace(sums, places, first, samples, bounce):
+        calls.append((first, bounce, len(sums)))
+        light = round(next(direct) * samples * ONE)
+        sums[:, FIRST : FIRST + 3] += light
+        sums[:, :3] += light if bounce else 2**26
+        if bounce:
+            sums[:, :3] += round((bounced if steady or first else 9 * bounced) * samples * ONE)
+
+    for samples in ((0, 2), (2, 4), (4, 8)):
+        judge.go_on(filling, np.zeros((1, 12, 2), np.int32), samples, effort, trace)
+    assert calls == [(0, True, 12), (2, True, 12), (4, False, 12)]
+    assert not filling.bouncing.any()
+    later = filling.sums[..., :3] - filling.sums[..., FIRST : FIRST + 3]
+    mean = bounced if steady else 5 * bounced
+    assert np.allclose(later / (8 * ONE), mean, atol=1e-5)
+
+
+def test_without_guides_all_paths_of_a_pixel_bounce(quick, monkeypatch):
+    """So there are no more than may bounce: a store that is to be denoised has no guides."""
+    monkeypatch.setattr(plan, "TO_DENOISE", {"good": (16.0, 1e-3, 4)})
+    monkeypatch.setattr(plan, "BOUNCED", {"good": 8.0})
+    monkeypatch.setattr(plan, "RISING", {})
+    monkeypatch.setattr(plan, "find_spec", lambda name: True)
+    tracing = tracing_of(scene_of(denoise=True), "cpu")
+    tracing.fill(np.zeros((7, 9, 3), np.int64), range(7), None)
+    assert 4 < tracing.mean <= 8
 
 
 def test_the_time_of_a_path_is_that_of_its_rays(quick, monkeypatch):
