@@ -77,6 +77,22 @@ def test_a_held_mouse_flies_with_fewer_pixels_where_they_are_late_and_rests_exac
     assert tab.press("Control+z")["view"] == before["view"]
 
 
+def test_pictures_of_a_flight_are_made_beside_the_page_and_are_exact(browser, server):
+    tab = browsers.Tab(browser, server.running, size=(480, 360), card=False)
+    try:
+        tab.open(SCENE)
+        assert tab.run(browsers.WHOLE) == ["ImageBitmap", 0, 0]
+        tab.open({**SCENE, "formula": "tricorn"})
+        tab.page.mouse.move(300, 180)
+        tab.page.mouse.down()
+        tab.until("explorer.stage.picture.exact instanceof ImageBitmap")
+        flies(tab)
+        tab.page.mouse.up()
+        tab.assert_exact()
+    finally:
+        tab.close()
+
+
 def test_a_drag_and_a_click_do_not_fly_and_a_key_ends_a_flight(tab, octaves):
     mouse = tab.page.mouse
     mouse.move(*HELD)

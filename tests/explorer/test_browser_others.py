@@ -117,6 +117,14 @@ def test_the_page_takes_the_canvas_that_costs_less(page, server):
     tab.assert_exact()
 
 
+def test_whole_pictures_are_made_beside_the_page_and_exact(page, server):
+    tab = OtherTab(page, server.running, "?plain")
+    tab.open(SCENE)
+    assert tab.run(browsers.WHOLE) == ["ImageBitmap", 0, 0]
+    tab.run("scene => explorer.open({ scene })", {**SCENE, "formula": "tricorn"})
+    tab.assert_exact()
+
+
 def test_panels_open_a_scene_and_change_its_colors(page, server):
     tab = OtherTab(page, server.running)
     tab.open(SCENE)

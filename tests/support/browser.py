@@ -47,6 +47,32 @@ READ = """() => {
     }
     return [...explorer.size, btoa(text)];
 }"""
+# A whole picture, as it comes while a view moves, then a tile: what the worker makes of the picture,
+# and how many values of the canvas are others than those that have come.
+WHOLE = """async () => {
+    const { stage, size: [w, h], placed: { frame } } = explorer;
+    const buffer = new ArrayBuffer(32 + 3 * w * h), rgb = new Uint8Array(buffer, 32);
+    for (let k = 0; k < rgb.length; k++) rgb[k] = Math.imul(k, 2654435761) >>> 24;
+    const expected = rgb.slice();
+    const message = { kind: 2, format: 0, frame, x: 0, y: 0, w, h, step: 1, paint: 0 };
+    const worker = new Worker("/client/decode-worker.js", { type: "module" });
+    const data = await new Promise((done, fail) => {
+        worker.onmessage = ({ data: { data, error } }) => error ? fail(error) : done(data);
+        worker.postMessage({ id: 1, message, buffer, image: stage.takesImage(message) }, [buffer]);
+    });
+    worker.terminate();
+    const apart = () => explorer.readPixels().filter((value, k) => value !== expected[k]).length;
+    stage.add({ ...message, data });
+    stage.arrived("finer");
+    const found = [data.constructor.name, apart()], tile = new Uint8Array(4 * 5 * 3).fill(255);
+    for (let k = 0; k < tile.length; k += 4) tile.set([k, 9, 200 - k], k);
+    stage.add({ ...message, x: 7, y: 9, w: 5, h: 3, data: tile });
+    for (let k = 0; k < 15; k++) {
+        const at = 3 * ((9 + Math.floor(k / 5)) * w + 7 + (k % 5));
+        expected.set(tile.subarray(4 * k, 4 * k + 3), at);
+    }
+    return [...found, apart()];
+}"""
 CANVAS = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
     done([...new Uint8Array(await blob.arrayBuffer())])))"""
 
