@@ -6,7 +6,8 @@
     python benchmarks/flight.py --read FILE.json       # its table
 
 A mouse button is held beside the middle of a page of 1366x768 pixels, in Chromium without a
-graphics card, so the page draws on a plain canvas. The server is a process of its own. `frames/s`
+graphics card, so the page draws on a plain canvas. The server is a process of its own, and the
+browser is driven by its own protocol, because Playwright has it copy each picture. `frames/s`
 counts the calls of requestAnimationFrame, `gap` is the time between two of them, and `answers` are
 the server's, which the page moves and enlarges until the next one is there. CPU milliseconds a
 frame are those of the page's main thread (scripts, style, layout, painting), of the processes of
@@ -22,6 +23,7 @@ import os
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]  # this checkout, installed or n
 
 import numpy as np
 from support import browser as browsers
+from support import devtools
 from support import explorer as servers
 
 import fractals
@@ -57,7 +60,7 @@ WATCH = """() => {
     };
     requestAnimationFrame(each);
 }"""
-FIXED = """share => Object.defineProperty(explorer.stage, "share", {
+FIXED = """share => void Object.defineProperty(explorer.stage, "share", {
     configurable: true, get: () => share, set() {},
 })"""
 ENDED = """() => {
@@ -70,10 +73,8 @@ ENDED = """() => {
 class Machine:
     """CPU seconds of what takes part in a flight."""
 
-    def __init__(self, tab: browsers.Tab, browser: Any, server: int) -> None:
-        self._page = tab.context.new_cdp_session(tab.page)
-        self._page.send("Performance.enable", {"timeDomain": "threadTicks"})
-        self._browser, self._server = browser.new_browser_cdp_session(), server
+    def __init__(self, tab: devtools.Tab, server: int) -> None:
+        self._page, self._browser, self._server = tab.page, tab.browser, server
 
     def spent(self) -> dict[str, float]:
         """Return the seconds until now, by part."""
@@ -88,27 +89,27 @@ class Machine:
 
 
 def flight(
-    tab: browsers.Tab, machine: Machine, name: str, share: float | None = None
+    tab: devtools.Tab, machine: Machine, name: str, share: float | None = None
 ) -> dict[str, Any]:
     """Fly once, and return what it took; `share`: of the pixels of an axis, in each frame."""
     what, at = VIEWS[name]
     tab.run("what => explorer.open('gallery' in what ? what : { scene: what })", what)
     tab.settle()
     begun = tab.run("explorer.placed.octaves")
-    mouse = tab.page.mouse
-    mouse.move(at[0] * SIZE[0], at[1] * SIZE[1])
-    mouse.down()
+    place = at[0] * SIZE[0], at[1] * SIZE[1]
+    tab.mouse("Moved", *place)
+    tab.mouse("Pressed", *place, held=True)
     tab.until("document.querySelector('.hold-mark')")
     if share:
         tab.run(FIXED, share)
     before = machine.spent()
     tab.run(WATCH)
-    tab.page.wait_for_timeout(1000 * SECONDS)
+    time.sleep(SECONDS)
     told = tab.run(ENDED)
     spent = machine.spent()
     if share:
         tab.run("() => { delete explorer.stage.share; explorer.stage.share = 1; }")
-    mouse.up()
+    tab.mouse("Released", *place)
     scene = tab.settle()
     frames = len(told["times"]) - 1
     gaps = np.diff(told["times"])
@@ -132,34 +133,16 @@ def measure(
     names: list[str], flights: int, share: float | None, scale: float
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each view: medians of some flights."""
-    from playwright.sync_api import sync_playwright
-
     with (
         tempfile.TemporaryDirectory() as folder,
         servers.process(Path(folder), "seahorse") as (made, url, _),
-        sync_playwright() as playwright,
+        devtools.chromium() as (browser, page),
     ):
-        browser = browsers.launched(playwright)
-        tab = browsers.Tab(
-            browser, Page(url), size=SIZE, panels=True, card=False, device_scale_factor=scale
-        )
-        tab.until("explorer.catalog && explorer.placed")
-        machine = Machine(tab, browser, made.pid)
+        tab = devtools.Tab(browser, page, url, SIZE, scale)
+        machine = Machine(tab, made.pid)
         for name in names:
             rows = [flight(tab, machine, name, share) for _ in range(flights + WARM)][WARM:]
             yield {"view": name, "scale": scale, "flights": flights, **medians(rows)}
-        browser.close()
-
-
-class Page:
-    """Where the page of a server in another process lies, as `Tab` asks for it."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def invitation(self) -> str:
-        """Return the address with which a browser is let in."""
-        return self.url
 
 
 def medians(rows: list[dict[str, Any]]) -> dict[str, Any]:

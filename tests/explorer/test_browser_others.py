@@ -97,7 +97,11 @@ def test_the_canvas_has_the_pixels_of_render_after_each_move(page, server, query
     page.wheel(200, 150, -110)
     wheeled = tab.assert_exact()
     assert float(wheeled["view"]["width"]) < float(first["view"]["width"])
-    page.drag((200, 150), (260, 120))
+    browsers.in_time(
+        tab,
+        lambda: page.drag((200, 150), (260, 120)),
+        again=lambda: (tab.run("explorer.undo()"), tab.assert_exact()),
+    )
     dragged = tab.assert_exact()
     assert dragged["view"]["center"] != wheeled["view"]["center"]
     assert dragged["view"]["width"] == wheeled["view"]["width"]
@@ -114,6 +118,14 @@ def test_the_page_takes_the_canvas_that_costs_less(page, server):
     tab = OtherTab(page, server.running)
     assert tab.run("explorer.stage.renderer.values") is False
     tab.open(SCENE)
+    tab.assert_exact()
+
+
+def test_whole_pictures_are_made_beside_the_page_and_exact(page, server):
+    tab = OtherTab(page, server.running, "?plain")
+    tab.open(SCENE)
+    assert tab.run(browsers.WHOLE) == ["ImageBitmap", 0, 0]
+    tab.run("scene => explorer.open({ scene })", {**SCENE, "formula": "tricorn"})
     tab.assert_exact()
 
 

@@ -23,9 +23,9 @@ FUSED = "import('./client/site/drawer.js').then(({ isFused }) => isFused())"
 class Visit(browsers.Explored):
     """A page of a site."""
 
-    def __init__(self, browser, address, size=(320, 240)):
-        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]})
-        self.context.add_init_script(browsers.STILL)
+    def __init__(self, browser, address, size=(320, 240), beside=None):
+        """`beside`: another page, in whose window this one is a tab."""
+        self.context = beside.context if beside else self._context(browser, size)
         self.page = self.context.new_page()
         self.problems = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
@@ -33,6 +33,13 @@ class Visit(browsers.Explored):
         self.page.goto(address)
         self.until("window.explorer")
         self.run("document.getElementById('ui').style.display = 'none'")
+
+    @staticmethod
+    def _context(browser, size):
+        made = browser.new_context(viewport={"width": size[0], "height": size[1]})
+        made.set_default_timeout(1000 * browsers.PATIENCE)
+        made.add_init_script(browsers.STILL)
+        return made
 
     def press(self, *keys):
         for key in keys:
@@ -149,16 +156,15 @@ def test_bookmarks_stay_in_the_browser(visit):
     assert visit.run(ask) == []
 
 
-def test_bookmarks_that_are_made_at_once_or_in_another_tab_are_all_kept(visit, address):
+def test_bookmarks_that_are_made_at_once_or_in_another_tab_are_all_kept(browser, visit, address):
     visit.open(PLACE)
     # Pages that are not encrypted have no randomUUID.
     visit.run("Object.defineProperty(crypto, 'randomUUID', { value: undefined })")
     keep = "title => explorer.request({ t: 'bookmark', title }).then(() => '')"
     assert visit.run(f"Promise.all(['One', 'Two'].map({keep}))") == ["", ""]
-    other = visit.context.new_page()
-    other.goto(address)
-    other.wait_for_function("window.explorer?.settled")
-    other.evaluate(keep, "Three")
+    other = Visit(browser, address, beside=visit)
+    other.settle()
+    other.run(keep, "Three")
     visit.run(keep, "Four")
     items = visit.run("explorer.request({ t: 'bookmarks' }).then(({ items }) => items)")
     assert {item["title"] for item in items} == {"One", "Two", "Three", "Four"}

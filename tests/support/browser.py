@@ -47,6 +47,40 @@ READ = """() => {
     }
     return [...explorer.size, btoa(text)];
 }"""
+# A whole picture, as it comes while a view moves, then a tile: what the worker makes of the first,
+# and how many values of the canvas are others than those that have come.
+WHOLE = """async () => {
+    const { stage, size: [w, h], placed: { frame } } = explorer;
+    const buffer = new ArrayBuffer(32 + 3 * w * h), rgb = new Uint8Array(buffer, 32);
+    for (let k = 0; k < rgb.length; k++) rgb[k] = Math.imul(k, 2654435761) >>> 24;
+    const expected = rgb.slice();
+    const message = { kind: 2, format: 0, frame, x: 0, y: 0, w, h, step: 1, paint: 0 };
+    const worker = new Worker("/client/decode-worker.js", { type: "module" });
+    const data = await new Promise((done, fail) => {
+        worker.onmessage = ({ data: { data, error } }) => error ? fail(error) : done(data);
+        worker.postMessage({ id: 1, message, buffer, image: stage.takesImage(message) }, [buffer]);
+    });
+    worker.terminate();
+    const apart = () => explorer.readPixels().filter((value, k) => value !== expected[k]).length;
+    stage.add({ ...message, data });
+    stage.arrived("finer");
+    const found = [data.constructor.name, apart()], tile = new Uint8Array(4 * 5 * 3).fill(255);
+    for (let k = 0; k < tile.length; k += 4) tile.set([k, 9, 200 - k], k);
+    stage.add({ ...message, x: 7, y: 9, w: 5, h: 3, data: tile });
+    for (let k = 0; k < 15; k++) {
+        const at = 3 * ((9 + Math.floor(k / 5)) * w + 7 + (k % 5));
+        expected.set(tile.subarray(4 * k, 4 * k + 3), at);
+    }
+    return [...found, apart()];
+}"""
+HOLD = 450  # ms: less than `HOLD` of gestures.js
+TIMES = """() => {
+    for (const kind of window.pointed ? [] : ["pointerdown", "pointermove", "pointerup"])
+        addEventListener(kind, (event) => {
+            if (kind === "pointerdown" || pointed.length) pointed.push(event.timeStamp);
+        }, { capture: true });
+    window.pointed = [];
+}"""
 CANVAS = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
     done([...new Uint8Array(await blob.arrayBuffer())])))"""
 
@@ -58,6 +92,22 @@ def missing():
     except ImportError:
         return "Playwright is not installed"
     return "" if CHROMIUM else "Chromium is not installed"
+
+
+def in_time(tab, act, again):
+    """Have a pointer act, again and again until a press took less than a flight waits for.
+
+    The picture of a page flies where a button is held, and a busy machine may hold it for long.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        tab.run(TIMES)
+        act()
+        told = tab.run("window.pointed")
+        if told[-1] - told[0] < HOLD:
+            return
+        assert time.monotonic() < deadline, f"no press takes less than {HOLD} ms"
+        again()
 
 
 def canvas_pixels(page):
@@ -176,12 +226,13 @@ class Tab(Explored):
             self.page.keyboard.press(key)
         return self.settle()
 
-    def touch(self, kind, *points):
-        """Touch the screen at points of (x, y)."""
+    def touch(self, kind, *points, at=None):
+        """Touch the screen at points of (x, y); `at`: the time that the page is told."""
         session = getattr(self, "session", None) or self.context.new_cdp_session(self.page)
         self.session = session
         touched = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
+        told = {"timestamp": at} if at else {}
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched, **told})
 
     def close(self):
         self.context.close()

@@ -4,6 +4,7 @@ Playwright has no Firefox and WebKit of systems: it downloads its own builds.
 """
 
 import contextlib
+import inspect
 import itertools
 import json
 import os
@@ -55,6 +56,16 @@ def launched(name, folder, size):
         yield page
     finally:
         page.close()
+
+
+def talk(address):
+    """Return a WebSocket to a browser; a busy one answers no ping for longer than 20 s."""
+    from websockets.sync.client import connect
+
+    # Before version 15 there are no pings.
+    pings = "ping_interval" in inspect.signature(connect).parameters
+    still = {"ping_interval": None} if pings else {}
+    return connect(address, max_size=None, open_timeout=START, **still)
 
 
 def _ended(process):
@@ -119,8 +130,6 @@ class Firefox(Page):
     """Firefox without a screen, by WebDriver BiDi."""
 
     def start(self, folder, size):
-        from websockets.sync.client import connect
-
         profile = folder / "profile"
         profile.mkdir()
         (profile / "user.js").write_text(QUIET)
@@ -132,8 +141,7 @@ class Firefox(Page):
         )
         address = _first_line(process.stderr, r"BiDi listening on (ws://\S+)")
         self._numbers = itertools.count(1)
-        opening = connect(f"{address}/session", max_size=None, open_timeout=START)
-        self._socket = self._ends.enter_context(opening)
+        self._socket = self._ends.enter_context(talk(f"{address}/session"))
         self._send("session.new", capabilities={})
         self._context = self._send("browsingContext.create", type="tab")["context"]
         viewport = {"width": size[0], "height": size[1]}

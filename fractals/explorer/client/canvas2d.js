@@ -132,7 +132,9 @@ export class PlainRenderer {
     return newest;
   }
 
-  free(/** @type {Image} */ _image) {}
+  free(/** @type {Image} */ { canvas }) {
+    if (canvas && "close" in canvas) canvas.close(); // its memory, before garbage is collected
+  }
 
   /** Return a small image of the canvas as it was just drawn. @returns {Image} */
   keep(plain = false) {
@@ -152,7 +154,7 @@ export class PlainRenderer {
   #beyond({ image, plain, map: [a, b, c, d, e, f] }) {
     const { context, share } = this.onto,
       [w, h] = image.size;
-    image.around ??= surrounded(/** @type {HTMLCanvasElement} */ (image.canvas), w, h, plain);
+    image.around ??= surrounded(/** @type {CanvasImageSource} */ (image.canvas), w, h, plain);
     context.setTransform(share * a, share * c, share * b, share * d, share * e, share * f);
     context.imageSmoothingEnabled = true;
     context.imageSmoothingQuality = "high";
@@ -191,7 +193,8 @@ export class PlainRenderer {
       [w, h] = coarse ? [coarse.w, coarse.h] : size;
     const known = this.planes[name];
     if (changes[name] || !known) {
-      const canvas = canvasOfPixels(data, w, h);
+      const canvas = data instanceof Uint8Array ? canvasOfPixels(data, w, h) : data;
+      if (known) this.free(known);
       this.planes[name] = {
         canvas,
         step,
@@ -201,8 +204,8 @@ export class PlainRenderer {
         whole: name === "coarse",
       };
       changes[name] = false;
-    } else if (name === "exact") {
-      const context = known.canvas?.getContext("2d");
+    } else if (name === "exact" && changes.tiles.length) {
+      const context = /** @type {HTMLCanvasElement} */ (known.canvas).getContext("2d");
       for (const tile of changes.tiles) {
         context?.putImageData(
           new ImageData(new Uint8ClampedArray(tile.data), tile.w, tile.h),

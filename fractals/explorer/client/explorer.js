@@ -114,6 +114,7 @@ export class Explorer extends EventTarget {
         text: (message) => this.#text(message),
         wanted: (message) => this.#wanted(message),
         binary: (message) => this.#binary(message),
+        image: (message) => this.stage.takesImage(message),
         lost: (line) => this.#lost(line),
       },
       this.#ended.signal,

@@ -111,6 +111,10 @@ export function attachGestures(explorer, canvas) {
     tell(point);
     if (!down.has(event.pointerId)) return;
     down.set(event.pointerId, point);
+    if (hold?.on && lifted && event.timeStamp - lifted.began < HOLD && isFar(point, lifted)) {
+      hold.end(); // a drag, of which a busy page has not told yet
+      gesture = lifted;
+    }
     hold?.steer(point, event.pointerId);
     if (gesture?.kind === "drag") drag(point, gesture, event.timeStamp);
     else if (gesture?.kind === "pinch") pinch(gesture);
@@ -176,6 +180,8 @@ export function attachGestures(explorer, canvas) {
 
   const isNear = (/** @type {PointerEvent} */ one, /** @type {PointerEvent} */ other) =>
     Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) < NEAR;
+  const isFar = (/** @type {number[]} */ [x, y], /** @type {Drag} */ { from }) =>
+    Math.hypot(x - from[0], y - from[1]) >= SLACK * devicePixelRatio;
   /** Fly, if the pointer has rested. @param {number} id */
   const takeOff = (id) => {
     const point = down.get(id);
@@ -232,7 +238,7 @@ export function attachGestures(explorer, canvas) {
     gesture.trail = [...gesture.trail.filter((each) => time - each.time < TRAIL), { time, point }];
     const { from, moved: before, slack, step } = gesture,
       moved = point.map((part, k) => Math.round(part - from[k]));
-    if (slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
+    if (slack && !isFar(point, gesture)) return;
     gesture.slack = false;
     const by = moved.map((part, k) => 16 * (part - before[k]));
     gesture.moved = moved;

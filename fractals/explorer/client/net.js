@@ -54,7 +54,9 @@ export class Connection {
    * @param {{hello: () => Sent.Hello, text: (message: Received) => void,
    *   wanted: (message: import("./decode.js").Message) => boolean,
    *   binary: (message: import("./decode.js").Message) => void,
-   *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded
+   *   image: (message: import("./decode.js").Message) => boolean,
+   *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded;
+   * `image`: whether the worker makes an image of it
    * @param {AbortSignal} ended ends the connection for good
    */
   constructor(url, on, ended) {
@@ -187,7 +189,7 @@ export class Connection {
     const id = ++this.#count;
     return new Promise((resolve, reject) => {
       this.#decoding.set(id, [resolve, reject]);
-      worker.postMessage({ id, message, buffer }, [buffer]);
+      worker.postMessage({ id, message, buffer, image: this.on.image(message) }, [buffer]);
     });
   }
 

@@ -6,7 +6,7 @@
  * @typedef {"coarse"|"fine"|"exact"} Plane
  * @typedef {{layer?: number, x: number, y: number, w: number, h: number, data: Float32Array|Uint8Array}} Tile
  * @typedef {{size: number[], extent: number[], bytes: number, step?: number, whole?: boolean, texture?: WebGLTexture|null,
- *   canvas?: HTMLCanvasElement|null, around?: HTMLCanvasElement}} Image of a picture, as a renderer keeps it: a texture, or a canvas
+ *   canvas?: HTMLCanvasElement|ImageBitmap|null, around?: HTMLCanvasElement}} Image of a picture, as a renderer keeps it: a texture, or a canvas
  */
 import { HOLE } from "./decode.js";
 import { say } from "./words.js";
@@ -24,7 +24,7 @@ export class Picture {
     this.coarse = null;
     /** @type {Float32Array[]|null} a value a pixel, of each layer */
     this.fine = null;
-    /** @type {Uint8Array|null} sRGB and 255; 0 in place of 255 where a pixel has not arrived */
+    /** @type {Uint8Array|ImageBitmap|null} sRGB and 255; 0 in place of 255 where a pixel has not arrived */
     this.exact = null;
     /** Whether each pixel has a value, or its exact color. */
     this.complete = false;
@@ -76,8 +76,9 @@ export class Picture {
     this.#changed("fine", { layer, x, y, w, h, data });
   }
 
-  /** Keep sRGB pixels. @param {import("./decode.js").Pixels} message */
-  addPixels({ x, y, w, h, step, data: pixels }) {
+  /** Keep sRGB pixels. @param {import("./decode.js").Drawn} message */
+  addPixels({ x, y, w, h, step, data }) {
+    const pixels = /** @type {Uint8Array} */ (data); // images are whole pictures
     if (step > 1) {
       this.coarse = { step, w, h, pixels };
       this.changes.coarse = true;
@@ -85,16 +86,17 @@ export class Picture {
     }
     const [width, height] = this.size;
     if (w === width && h === height) {
-      this.exact = pixels;
+      this.exact = data;
       this.whole = this.changes.exact = true;
       return;
     }
-    if (!this.exact) {
-      this.exact = new Uint8Array(width * height * 4);
+    let { exact } = this;
+    if (!(exact instanceof Uint8Array)) {
+      this.exact = exact = exact ? bytesOf(exact) : new Uint8Array(width * height * 4);
       this.changes.exact = true;
     }
     for (let row = 0; row < h; row++)
-      this.exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
+      exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
     this.#changed("exact", { x, y, w, h, data: pixels });
   }
 
@@ -128,6 +130,14 @@ export function newCanvas(width, height, how = {}) {
 /** Return the sRGB pixels of a canvas. @param {CanvasRenderingContext2D} context @param {number} width @param {number} height */
 export function pixelsIn(context, width, height) {
   return new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
+}
+
+/** Return the sRGB pixels of an image. @param {ImageBitmap} image */
+function bytesOf(image) {
+  const { width, height } = image,
+    [, context] = newCanvas(width, height, { willReadFrequently: true });
+  context.drawImage(image, 0, 0);
+  return pixelsIn(context, width, height);
 }
 
 /** Return a canvas of pixels. @param {Uint8Array} pixels sRGB and opacity @param {number} width @param {number} height */

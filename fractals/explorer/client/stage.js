@@ -144,6 +144,12 @@ export class Stage {
     this.changed();
   }
 
+  /** Tell whether a message is drawn as one image. @param {import("./decode.js").Message} message */
+  takesImage({ kind, w, h, step }) {
+    const [width, height] = this.picture?.size ?? [];
+    return kind === PIXELS && step === 1 && !this.renderer.values && w === width && h === height;
+  }
+
   /** Note that a pass has arrived whole. @param {string} pass */
   arrived(pass) {
     if (pass !== "coarse" && this.picture) this.picture.complete = true;
