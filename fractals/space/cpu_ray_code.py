@@ -136,7 +136,13 @@ def make_walk_body(target, walk, vectors):
                     further = fma(step, fma(-lead, reach, h), t)
                     inside = further < ray[8]
                     hits = select(near | (final & inside), one, select(inside, -one, zero))
-                    found = select(near, fma(pull, h - reach, t), further), h, state[5], hits, further
+                    found = (
+                        select(near, fma(pull, h - reach, t), further),
+                        h,
+                        state[5],
+                        hits,
+                        further,
+                    )
                     store_rows(rays, met + i, room, found)
                 if most == 0:
                     continue

@@ -191,11 +191,12 @@ class Solid(AnyFormula):
     def longer(self) -> float:
         """Return by how many estimates a ray far from the surface goes at once.
 
-        A ray that goes straight to a surface as far as expected goes so far that the balls of the
-        estimates around both ends of its step touch.
+        A ray that goes straight to a surface as far as powers expect it goes so far that the balls
+        of the estimates around both ends of its step touch. Solids with a `short` of their own go
+        one estimate: with more, rays to bicomplex numbers and to the Bristorbrot pass members.
         """
-        short = self.shortness
-        return 2 * short / (1 + short) if self.distance == "log" and short >= SHORT["log"] else 1.0
+        powers = self.distance == "log" and not self.short
+        return 2 * self.shortness / (1 + self.shortness) if powers else 1.0
 
     def generally(self) -> "Solid":
         """Return the solid with the steps for all values of its options."""

@@ -173,9 +173,9 @@ def test_rays_to_bulbs_take_fewer_steps_and_end_nearer_to_the_surface():
     assert left < 0.85 * seen(**plain)[2]
 
 
-def test_steps_of_folds_are_as_long_as_distances():
+def test_other_solids_go_a_distance_at_once():
     assert solid_scene("mandelbulb").make_any_formula().longer == pytest.approx(10 / 7)
-    for name in ("mandelbox", "menger", "kleinian"):
+    for name in ("mandelbox", "menger", "kleinian", "bicomplex", "bristorbrot"):
         assert solid_scene(name).make_any_formula().longer == 1
 
 
