@@ -133,7 +133,7 @@ export class PlainRenderer {
   }
 
   free(/** @type {Image} */ { canvas }) {
-    if (canvas && "close" in canvas) canvas.close(); // its memory, before garbage is collected
+    /** @type {ImageBitmap|null|undefined} */ (canvas)?.close?.(); // its memory, before garbage is collected
   }
 
   /** Return a small image of the canvas as it was just drawn. @returns {Image} */
@@ -194,7 +194,6 @@ export class PlainRenderer {
     const known = this.planes[name];
     if (changes[name] || !known) {
       const canvas = data instanceof Uint8Array ? canvasOfPixels(data, w, h) : data;
-      if (known) this.free(known);
       this.planes[name] = {
         canvas,
         step,
@@ -204,8 +203,8 @@ export class PlainRenderer {
         whole: name === "coarse",
       };
       changes[name] = false;
-    } else if (name === "exact" && changes.tiles.length) {
-      const context = /** @type {HTMLCanvasElement} */ (known.canvas).getContext("2d");
+    } else if (name === "exact") {
+      const context = /** @type {HTMLCanvasElement} */ (known.canvas).getContext?.("2d"); // tiles make a canvas of an image
       for (const tile of changes.tiles) {
         context?.putImageData(
           new ImageData(new Uint8ClampedArray(tile.data), tile.w, tile.h),

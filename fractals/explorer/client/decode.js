@@ -6,14 +6,13 @@
  *   data?: Float32Array|Uint8Array|Uint16Array|ImageBitmap}} Message
  * @typedef {Message & {data: Float32Array}} Values
  * @typedef {Message & {data: Uint8Array}} Pixels sRGB, each followed by 255
- * @typedef {Message & {data: Uint8Array|ImageBitmap}} Drawn pixels, or an image of a whole picture
  * @typedef {Message & {data: Uint16Array}} Rows of a lookup table
  */
 export const VALUES = 1,
   PIXELS = 2,
   TABLE = 4,
   PREVIEW = 5;
-const HEADER = 32;
+export const HEADER = 32;
 
 /** A sample without a value, and one that has not arrived: NaN is unreliable in shaders. */
 export const NO_VALUE = -3e38,
@@ -39,19 +38,19 @@ export function parse(buffer) {
   };
 }
 
-/** Read an uncompressed payload. @param {Message} message @param {ArrayBuffer} buffer @param {Uint32Array} [into] what takes pixels */
-export function raw(message, buffer, into) {
+/** Read an uncompressed payload. @param {Message} message @param {ArrayBuffer} buffer */
+export function raw(message, buffer) {
   if (message.kind === VALUES) {
     const values = new Float32Array(buffer, HEADER);
     for (let k = 0; k < values.length; k++) if (values[k] !== values[k]) values[k] = NO_VALUE;
     return values;
   }
   if (message.kind === TABLE) return new Uint16Array(buffer, HEADER);
-  return opaque(new Uint8Array(buffer, HEADER), into);
+  return opaque(new Uint8Array(buffer, HEADER));
 }
 
-/** Read a compressed payload. @param {Message} message @param {ArrayBuffer} buffer @param {Uint32Array} [into] as of `raw` */
-export async function inflated(message, buffer, into) {
+/** Read a compressed payload. @param {Message} message @param {ArrayBuffer} buffer */
+export async function inflated(message, buffer) {
   const packed = new Blob([new Uint8Array(buffer, HEADER)]);
   const stream = packed.stream().pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -59,24 +58,13 @@ export async function inflated(message, buffer, into) {
   if (message.kind === TABLE) return new Uint16Array(bytes.buffer);
   const row = 3 * message.w;
   for (let k = row; k < bytes.length; k++) bytes[k] += bytes[k - row];
-  return opaque(bytes, into);
+  return opaque(bytes);
 }
 
-/** Return RGB bytes with 255 after each three. @param {Uint8Array} data @param {Uint32Array} [found] */
-export function opaque(data, found = new Uint32Array(data.length / 3)) {
-  const fours = data.length >> 2, // three words are four pixels: half the time of bytes
-    words = new Uint32Array(data.buffer, data.byteOffset, fours - (fours % 3));
-  let to = 0;
-  for (let from = 0; from < words.length; from += 3) {
-    const a = words[from],
-      b = words[from + 1],
-      c = words[from + 2];
-    found[to++] = 0xff000000 | a;
-    found[to++] = 0xff000000 | (b << 8) | (a >>> 24);
-    found[to++] = 0xff000000 | (c << 16) | (b >>> 16);
-    found[to++] = 0xff000000 | (c >>> 8);
-  }
-  for (let from = 3 * to; from < data.length; from += 3)
+/** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
+function opaque(data) {
+  const found = new Uint32Array(data.length / 3);
+  for (let from = 0, to = 0; from < data.length; from += 3)
     found[to++] = 0xff000000 | (data[from + 2] << 16) | (data[from + 1] << 8) | data[from];
   return new Uint8Array(found.buffer);
 }

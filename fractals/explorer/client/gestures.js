@@ -111,9 +111,9 @@ export function attachGestures(explorer, canvas) {
     tell(point);
     if (!down.has(event.pointerId)) return;
     down.set(event.pointerId, point);
-    if (hold?.on && lifted && event.timeStamp - lifted.began < HOLD && isFar(point, lifted)) {
-      hold.end(); // a drag, of which a busy page has not told yet
-      gesture = lifted;
+    if (hold?.on && lifted && isHasty(event)) {
+      drag(point, lifted, event.timeStamp);
+      if (!lifted.slack) notHeld();
     }
     hold?.steer(point, event.pointerId);
     if (gesture?.kind === "drag") drag(point, gesture, event.timeStamp);
@@ -126,9 +126,8 @@ export function attachGestures(explorer, canvas) {
       if (!down.delete(event.pointerId)) return;
       clearTimeout(holding);
       if (hold?.on) {
-        if (lifted && event.timeStamp - lifted.began >= HOLD) return hold.reverse(false); // of two fingers the one that does not steer
-        hold.end(); // a slow click, of whose end a busy page has not told yet
-        gesture = lifted;
+        if (lifted && !isHasty(event)) return hold.reverse(false); // of two fingers the one that does not steer
+        notHeld();
       }
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT)
         explorer.upright(gesture.step);
@@ -180,8 +179,13 @@ export function attachGestures(explorer, canvas) {
 
   const isNear = (/** @type {PointerEvent} */ one, /** @type {PointerEvent} */ other) =>
     Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) < NEAR;
-  const isFar = (/** @type {number[]} */ [x, y], /** @type {Drag} */ { from }) =>
-    Math.hypot(x - from[0], y - from[1]) >= SLACK * devicePixelRatio;
+  const isHasty = (/** @type {PointerEvent} */ event) =>
+    event.timeStamp - /** @type {Drag} */ (lifted).began < HOLD;
+  /** End a flight: it was a drag or a slow click, of which a busy page has told too late. */
+  const notHeld = () => {
+    hold?.end();
+    gesture = lifted;
+  };
   /** Fly, if the pointer has rested. @param {number} id */
   const takeOff = (id) => {
     const point = down.get(id);
@@ -238,7 +242,7 @@ export function attachGestures(explorer, canvas) {
     gesture.trail = [...gesture.trail.filter((each) => time - each.time < TRAIL), { time, point }];
     const { from, moved: before, slack, step } = gesture,
       moved = point.map((part, k) => Math.round(part - from[k]));
-    if (slack && !isFar(point, gesture)) return;
+    if (slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
     gesture.slack = false;
     const by = moved.map((part, k) => 16 * (part - before[k]));
     gesture.moved = moved;

@@ -76,9 +76,8 @@ export class Picture {
     this.#changed("fine", { layer, x, y, w, h, data });
   }
 
-  /** Keep sRGB pixels. @param {import("./decode.js").Drawn} message */
-  addPixels({ x, y, w, h, step, data }) {
-    const pixels = /** @type {Uint8Array} */ (data); // images are whole pictures
+  /** Keep sRGB pixels. @param {import("./decode.js").Message & {data: any}} message `data`: bytes, or an image of a whole picture */
+  addPixels({ x, y, w, h, step, data: pixels }) {
     if (step > 1) {
       this.coarse = { step, w, h, pixels };
       this.changes.coarse = true;
@@ -86,17 +85,18 @@ export class Picture {
     }
     const [width, height] = this.size;
     if (w === width && h === height) {
-      this.exact = data;
+      this.exact = pixels;
       this.whole = this.changes.exact = true;
       return;
     }
-    let { exact } = this;
-    if (!(exact instanceof Uint8Array)) {
-      this.exact = exact = exact ? bytesOf(exact) : new Uint8Array(width * height * 4);
+    if (!(this.exact instanceof Uint8Array)) {
+      this.exact = this.exact
+        ? pixelsOf(this.exact, this.size)
+        : new Uint8Array(width * height * 4);
       this.changes.exact = true;
     }
     for (let row = 0; row < h; row++)
-      exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
+      this.exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
     this.#changed("exact", { x, y, w, h, data: pixels });
   }
 
@@ -132,11 +132,11 @@ export function pixelsIn(context, width, height) {
   return new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
 }
 
-/** Return the sRGB pixels of an image. @param {ImageBitmap} image */
-function bytesOf(image) {
-  const { width, height } = image,
-    [, context] = newCanvas(width, height, { willReadFrequently: true });
-  context.drawImage(image, 0, 0);
+/** Return the sRGB pixels of an image, drawn so large on a canvas of a size. @param {CanvasImageSource} image @param {number[]} size
+ * @param {number} w @param {number} h */
+export function pixelsOf(image, [width, height], w = width, h = height) {
+  const [, context] = newCanvas(width, height, { willReadFrequently: true });
+  context.drawImage(image, 0, 0, w, h);
   return pixelsIn(context, width, height);
 }
 

@@ -342,8 +342,14 @@ export class Renderer {
     if (changes.coarse && coarse?.layers)
       this.#layers("coarse", [coarse.w, coarse.h], coarse.layers);
     if (changes.fine && fine) this.#layers("fine", size, fine);
-    if (changes.exact && exact instanceof Uint8Array)
-      this.#tile("exact", size, { x: 0, y: 0, w: size[0], h: size[1], data: exact });
+    if (changes.exact && exact)
+      this.#tile("exact", size, {
+        x: 0,
+        y: 0,
+        w: size[0],
+        h: size[1],
+        data: /** @type {Uint8Array} */ (exact), // images are for plain canvases
+      });
     for (const tile of changes.tiles) this.#tile(tile.plane, size, tile);
     picture.changes = { coarse: false, fine: changes.fine && !fine, exact: !exact, tiles: [] };
     if (picture.colors && this.tables?.of !== picture.colors) this.#uploadTables(picture.colors);

@@ -2,7 +2,7 @@
 import { PlainRenderer } from "./canvas2d.js";
 import { PIXELS } from "./decode.js";
 import { apply, compose, IDENTITY, inverse, isIdentity, scaleOf } from "./frames.js";
-import { canvasOf, newCanvas, Picture, pixelsIn } from "./picture.js";
+import { canvasOf, Picture, pixelsOf } from "./picture.js";
 import { makeRenderer } from "./renderer.js";
 
 const FARTHEST = 2 ** 12; // scale between the view and an older picture that is still drawn
@@ -144,10 +144,10 @@ export class Stage {
     this.changed();
   }
 
-  /** Tell whether a message is drawn as one image. @param {import("./decode.js").Message} message */
-  takesImage({ kind, w, h, step }) {
-    const [width, height] = this.picture?.size ?? [];
-    return kind === PIXELS && step === 1 && !this.renderer.values && w === width && h === height;
+  /** Tell whether a message is a whole picture that is drawn as one image. @param {import("./decode.js").Message} message */
+  takesImage({ kind, format, w, h }) {
+    const { picture, renderer } = this;
+    return kind === PIXELS && !format && !renderer.values && `${picture?.size}` === `${[w, h]}`;
   }
 
   /** Note that a pass has arrived whole. @param {string} pass */
@@ -288,9 +288,7 @@ export function watchSize(canvas, changed) {
 function enlarged(message, size) {
   const [width, height] = size,
     { w, h, step } = message,
-    [, context] = newCanvas(width, height, { willReadFrequently: true });
-  context.drawImage(canvasOf(message), 0, 0, w * step, h * step);
-  const data = pixelsIn(context, width, height);
+    data = pixelsOf(canvasOf(message), size, w * step, h * step);
   return { ...message, x: 0, y: 0, w: width, h: height, step: 1, data };
 }
 

@@ -5,6 +5,7 @@ import { deflateSync } from "node:zlib";
 import { inflated, parse, PIXELS, raw } from "../../../fractals/explorer/client/decode.js";
 
 const HEADER = 32;
+let worker = /** @type {((event: object) => void)|null} */ (null);
 
 /** Return a message of pixels, and what it holds. */
 function message(/** @type {number} */ w, /** @type {number} */ h, packed = false) {
@@ -34,14 +35,34 @@ for (const [w, h] of [
     const { buffer, rgb } = message(w, h),
       packed = message(w, h, true).buffer,
       expected = Array.from({ length: w * h }, (_, k) => [...rgb.slice(3 * k, 3 * k + 3), 255]);
-    const into = new Uint32Array(w * h);
+    const browser = { createImageBitmap: async (/** @type {object} */ image) => image };
     for (const found of [
       raw(parse(buffer), buffer),
-      raw(parse(buffer), buffer, into),
       await inflated(parse(packed), packed),
-      await inflated(parse(packed), packed, into),
+      (await answered(buffer, browser)).pixels,
+      await answered(buffer, {}), // it makes no images
     ])
       assert.deepEqual([...found], expected.flat());
-    assert.deepEqual([...new Uint8Array(into.buffer)], expected.flat());
   });
+}
+
+/** Return what the worker makes of a message where an image is wanted.
+ * @param {ArrayBuffer} buffer @param {object} browser what there is in it @returns {Promise<any>} */
+async function answered(buffer, browser) {
+  class ImageData {
+    constructor(/** @type {Uint8ClampedArray} */ pixels) {
+      this.pixels = pixels.slice();
+    }
+  }
+  const there = /** @type {any} */ (globalThis);
+  delete there.createImageBitmap;
+  Object.assign(there, { onmessage: null, ImageData, ...browser });
+  const made = new Promise((done) => (there.postMessage = done));
+  worker ??= await import("../../../fractals/explorer/client/decode-worker.js").then(
+    () => there.onmessage,
+  );
+  worker({ data: { id: 1, message: parse(buffer), buffer, image: true } });
+  const { data, error } = await made;
+  assert.equal(error, undefined);
+  return data;
 }
