@@ -231,6 +231,7 @@ def test_most_formulas_colorings_and_flat_scenes_are_drawn():
     assert len(tables.formulas()) > 90
     assert len(tables.colorings()) > 20
     assert len(tables.scenes()) > 25
+    assert {"caravan", "skyline", "wheels"} <= tables.scenes().keys()  # deep ones
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):

@@ -63,7 +63,8 @@ def why_not(scene: Scene) -> str:
         planned = plan.make_plan(scene.replace(size=SHOWN))
     except FractalsError as error:
         return str(error)
-    if planned.deep or planned.doubled:
+    whole = scene.julia or planned.layers.statistics.planes  # of which no deep programs are made
+    if planned.doubled or planned.extended or (planned.deep and whole):
         return "its numbers do not tell places so near apart"
     if planned.layers.whole or planned.layers.groups:
         return "it draws no groups, masks or ranks"

@@ -12,16 +12,19 @@ import { elsewhere } from "./said.js";
 /** @typedef {import("./orbit.js").Orbit} Orbit */
 /** @typedef {import("./views.js").Draw} Draw */
 
-const MOST_ORBITS = 4; // that are kept
+const MOST_ORBITS = 4, // that are kept
+  // Of an orbit, with tables of some 100 bytes a step in each worker. Samples beyond its end are rebased, as they are at a period
+  MOST_STEPS = 2 ** 20;
 /** @type {Map<string, {most: number, orbit: Orbit}>} */
 const kept = new Map();
 
 /** Tell whether more steps would add nothing. @param {Orbit} orbit */
 const isWhole = ({ period, escaped }) => period > 0 || escaped;
 
-/** Return the reference orbit of a view, of at most some steps. @param {Plan} plan @param {Draw} draw @param {number} most
+/** Return the reference orbit of a view, of at most some steps. @param {Plan} plan @param {Draw} draw @param {number} wanted
  * @returns {Promise<Orbit>} */
-async function orbitOf(plan, draw, most) {
+async function orbitOf(plan, draw, wanted) {
+  const most = Math.min(wanted, MOST_STEPS);
   const { bits, center, width, size, radius, degree, file, periodic } = plan,
     reach = mul(width, ratio(Math.max(...size), size[0])), // twice the view's radius
     exponent = Math.floor(log2(reach)) + 1,
