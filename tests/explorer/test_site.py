@@ -171,7 +171,7 @@ def test_links_are_those_of_the_program(ask, name):
         ({"coloring": "stripe_average"}, "program"),
         ({"coloring": "root"}, "those of 'burning_ship' escape"),
         ({"formula": "mandelbulb"}, "fractals explore"),
-        ({"formula": "newton", "width": "1e-30"}, "any depth"),
+        ({"formula": "newton", "center": ("0.3", "0.3"), "width": "1e-30"}, "any depth"),
         ({"layers": [{"layers": [{"coloring": "count"}]}]}, "groups"),
         ({"formula": {"name": "newton", "power": 9}}, "power"),
     ],
