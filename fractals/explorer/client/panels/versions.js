@@ -15,7 +15,6 @@ import {
 } from "../versions.js";
 import { Button, Card, download, FileButton, Segments, Still, TextField } from "../ui.js";
 import { say } from "../words.js";
-import { Compared } from "./compared.js";
 
 const REST = 800; // ms that a picture rests, settled, until it is a version: changes before are one step of undo
 const WIDTH = 256; // pixels of a small picture
@@ -198,13 +197,24 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
     all[all.indexOf(at) + by]?.focus();
   };
 
+  let Compared = /** @type {typeof import("./compared.js").Compared|null} */ (null); // loaded when two are first compared
+
+  async function compare() {
+    try {
+      Compared ??= (await import("./compared.js")).Compared;
+      own.comparing = own.pair.length === 2;
+    } catch {
+      notify(say("the_server_does_not_answer_this"), "error");
+    }
+  }
+
   function View() {
     const stars = useSignal(kept.get("versions.shown", SHOWN[0]));
     const pair = own.pair.map(find).filter((each) => each !== undefined);
     useEffect(() => {
       document.querySelector(".version [aria-current]")?.scrollIntoView({ block: "nearest" });
     }, [own.now]);
-    if (own.comparing && pair.length === 2)
+    if (own.comparing && Compared && pair.length === 2)
       return html`<${Compared} explorer=${explorer} pair=${pair} titleOf=${titleOf} show=${show} star=${(/** @type {Version} */ { id, star }) => change(id, { star: !star })} back=${() => (own.comparing = false)} />`;
     const wanted = stars.value === "stars" ? own.all.filter(({ star }) => star) : null;
     return html`<div class="stack" onKeyDown=${key}><p class="hint">${say("each_picture_that_rests_is")}</p>
@@ -214,7 +224,7 @@ export function versionsPanel(/** @type {Context} */ { explorer, notify, open })
       ]} value=${stars.value} put=${(/** @type {string} */ shown) => {
         stars.value = shown;
         kept.set("versions.shown", shown);
-      }} /></div><${Button} label=${say("compare_two")} symbol="beside" kind=${pair.length === 2 ? "primary" : "quiet"} disabled=${pair.length < 2} onClick=${() => (own.comparing = true)} /></div>
+      }} /></div><${Button} label=${say("compare_two")} symbol="beside" kind=${pair.length === 2 ? "primary" : "quiet"} disabled=${pair.length < 2} onClick=${compare} /></div>
       <p class="faint" role="status">${pair.length < 2 && own.all.length > 1 ? say("tick_two_to_compare", { count: pair.length }) : ""}</p>
       ${own.all.length === 0 && html`<p class="hint">${say("no_versions_yet")}</p>`}
       ${
