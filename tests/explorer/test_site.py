@@ -43,6 +43,7 @@ SCENES = {
         "width": "2e-8",
     },
     "newton": {"formula": "newton"},
+    "pole": {"formula": "newton", "center": ("0", "0"), "width": "1e-30", "precision": "float64"},
     "roots": {"formula": "newton", "coloring": "root"},
 }
 
@@ -59,7 +60,8 @@ def scene_of(name):
 
 
 @needs_node
-@pytest.mark.parametrize("name", slow_but(["place", "layers", "julia", "turned"], SCENES))
+@pytest.mark.filterwarnings("ignore:counts of up to")  # "pole"
+@pytest.mark.parametrize("name", slow_but(["place", "layers", "julia", "turned", "pole"], SCENES))
 def test_counts_and_pixels_are_those_of_the_cpu(ask, tmp_path, name):
     skip_unless_fused(ask)
     scene = scene_of(name)

@@ -149,7 +149,7 @@ def test_killed_at_any_moment(tmp_path):
                 break
         parent.stdin.close()
     assert ends == [-signal.SIGKILL] * (len(ends) - 1) + [0]
-    assert len(ends) > 5
+    assert len(ends) > 3
     assert seen == sorted(seen)
     assert contents(path) == contents(tmp_path / "whole.fz")
 

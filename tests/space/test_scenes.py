@@ -215,7 +215,7 @@ def test_a_picture_becomes_ever_finer():
     assert np.array_equal(shown[-1].pixels, fractals.render(scene, device="cpu").pixels)
     # The fast look is the picture, but for bounces and noise.
     assert np.abs(shown[1].pixels.astype(float) - shown[-1].pixels).mean() < 30
-    assert refinement.kept == 150 * 96 * (24 + 4 + 1)
+    assert refinement.kept == 150 * 96 * (24 + 4 + 1 + 1)
     refinement.free()
     assert refinement.kept == 0
 

@@ -82,7 +82,7 @@ function deepLimit({ deep, probe }, counts, limit, least, before, patience) {
 export async function settleDeep(facts, plan, draw, look, direct) {
   const own = facts.deep,
     { probe } = facts,
-    least = plan.depth === 1 ? own.least : plan.limit;
+    { least } = plan;
   let orbit = /** @type {Orbit|null} */ (null),
     deep = /** @type {DeepJob|null} */ (null);
   const use = async (/** @type {number} */ most) => {

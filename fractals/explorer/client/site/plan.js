@@ -21,8 +21,9 @@ import { elsewhere, told } from "./said.js";
  * lookup: Float32Array, blend: string, opacity: number}} LayerJob */
 /** How a scene is drawn. `bits`: of the reference orbit of a deep view, whose programs are in `file`; 0: its samples are iterated
  * directly, by those in `direct`. `probedDirect`: so are those that find its limit. `periodic`: its orbit may end at a period.
+ * `least`: of the limits that a search of one finds.
  * @typedef {{file: string, direct: string, bits: number, probedDirect: boolean, radius: number, degree: number, periodic: boolean, deep: import("./deep.js").DeepJob|null, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
- * layers: LayerJob[], center: Ratio[], width: Ratio, axes: Ratio[], limit: number, auto: boolean, depth: number,
+ * layers: LayerJob[], center: Ratio[], width: Ratio, axes: Ratio[], least: number, limit: number, auto: boolean, depth: number,
  * fraction: number[], size: number[], n: number, note: string}} Plan */
 
 const JULIA_WIDTH = "4.2";
@@ -247,7 +248,9 @@ export function planOf(facts, palettes, scene) {
   const axes = matrix(view),
     plain = !view.rotation && stretch === 1 && !view.mirror;
   const [begin, end] = facts.probe.depths,
-    zoom = log2(div(decimal(home.width), finest));
+    zoom = log2(div(decimal(home.width), finest)),
+    depth = Math.min(Math.max((zoom - begin) / (end - begin), 0), 1),
+    least = depth === 1 ? facts.deep.least : limitByZoom(facts, formula, finest);
   const [x, y] = scene.julia ?? ["0", "0"];
   return {
     file: bits ? file : direct,
@@ -273,12 +276,10 @@ export function planOf(facts, palettes, scene) {
     center,
     width,
     axes,
-    limit:
-      iteration.max_iterations === "auto"
-        ? limitByZoom(facts, formula, finest)
-        : iteration.max_iterations,
+    least,
+    limit: iteration.max_iterations === "auto" ? least : iteration.max_iterations,
     auto: iteration.max_iterations === "auto",
-    depth: Math.min(Math.max((zoom - begin) / (end - begin), 0), 1),
+    depth,
     fraction: fractionOf(formula, radius),
     size: scene.image.size,
     n,

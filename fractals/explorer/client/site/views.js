@@ -30,9 +30,9 @@ export async function settle(facts, plan, draw) {
       },
     });
   const searched = async () => {
-    for (let limit = plan.limit; ; limit *= 4) {
+    for (let limit = plan.least; ; limit *= 4) {
       const { count } = await look(probe.limitSize, limit, plan.width, direct);
-      const found = shallowLimit(probe, count, limit, plan.limit);
+      const found = shallowLimit(probe, count, limit, plan.least);
       if (found !== null) return found;
     }
   };
