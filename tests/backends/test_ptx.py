@@ -764,7 +764,8 @@ def test_paths_over_a_ground_are_rounded_as_written():
         run(backend.to_device(out), backend.to_device(places), *samples, *inputs)
 
     made = ptx.compile_kernels(draw)[-1]
-    assert len(ptx.instructions(ptx.binary(made, HOPPER))) <= 3816
+    # 8 of them choose the paths that end at their second surface
+    assert len(ptx.instructions(ptx.binary(made, HOPPER))) <= 3824
     text = ptx.text(made, HOPPER)
     assert doubles(text) == []
     # Random numbers are whole ones times 2**-24, an exact product, so it may be fused.
