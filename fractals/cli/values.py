@@ -175,6 +175,11 @@ OPTION = r",(?=\s*[A-Za-z_]\w*\s*=(?!=))"
 CHOICE = re.compile(r"\bif\s*\(", re.ASCII)
 
 
+def _meant(name: str) -> str:
+    """Return a name as the catalog has them, of one that is written as in a text."""
+    return re.sub("[- ]", "_", name.strip().lower())
+
+
 def parse_formula(text: str) -> Any:
     """Return the table of ``multibrot,power=4``, or of an expression such as ``z**3 + c*sin(z)``.
 
@@ -200,7 +205,7 @@ def parse_formula(text: str) -> Any:
 
         return load_formula(name.strip(), **_pairs(pairs, "formula", "power=4"))
     if not re.fullmatch(r"\s*\w+\s*", name, re.ASCII):
-        meant = re.sub("[- ]", "_", name.strip().lower())
+        meant = _meant(name)
         if re.fullmatch(r"\w+", meant, re.ASCII):
             check_known("formula", name.strip(), meant)
         table = {"name": expression_name(name), "step": name}  # unstripped: errors name the column
@@ -220,7 +225,7 @@ def parse_coloring(text: str) -> dict[str, Any]:
     {'name': 'orbit_trap', 'shape': 'circle', 'radius': 0.4}
     """
     name, *pairs = text.split(",")
-    meant = re.sub("[- ]", "_", name.strip().lower())
+    meant = _meant(name)
     if meant != name.strip():
         check_known("coloring", name.strip(), meant)
     return {"name": name.strip()} | _pairs(pairs, "coloring", "density=7")

@@ -4,10 +4,9 @@ Light that comes without a bounce has fine detail and little noise. Light that h
 of the noise, and in hollows its detail is as fine as a pixel: Open Image Denoise takes noise for
 such detail, and detail for noise. So both are filtered apart, the first one without guides, whose
 noise at edges it has itself. Of bounced light the picture has the mean of two filters, which err in
-different places. The second one makes light a linear function
-of color and normal of the surface, another one in each square of pixels, so detail that the surface
-has stays: a guided filter (He, Sun and Tang, 2010), or a first-order regression (Moon, Carr and
-Yoon, 2014).
+different places. The second one makes light a linear function of color and normal of the surface,
+another one in each square of pixels, so detail that the surface has stays: a guided filter (He, Sun
+and Tang, 2010), or a first-order regression (Moon, Carr and Yoon, 2014).
 """
 
 from collections.abc import Callable

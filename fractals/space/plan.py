@@ -36,10 +36,10 @@ GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = {"draft": 0.5, "good": 16.0, "best": 64.0}
 # Where pixels have as many as they need: the most paths for each of supersampling's samples, the
 # noise, and the fewest paths of a pixel, as of `fractals.space.enough`. A denoiser needs fewer, and
-# for it half of the change of bounced light counts as noise; `BOUNCED` paths at most bounce there.
+# for it half of the change of bounced light counts as noise; `BOUNCING` paths at most bounce there.
 ENOUGH = {"draft": (0.5, 0.0, 1), "good": (32.0, 2.5, 8), "best": (256.0, 0.5, 16)}
 TO_DENOISE = {"draft": (0.5, 0.0, 1), "good": (32.0, 1.3, 4), "best": (64.0, 0.8, 8)}
-BOUNCED = {"draft": 0.5, "good": 12.0, "best": 32.0}
+BOUNCING = {"draft": 0.5, "good": 12.0, "best": 32.0}
 # How the noise rises with the paths of a denoised pixel for each of supersampling's samples, where
 # a path takes a usual time. With 0.5, pictures of the gallery take 1.2 times as many paths.
 RISING = {"good": 0.5}
@@ -345,7 +345,7 @@ def effort_of(scene: Scene) -> Effort:
     most = math.ceil(share * each)
     if not scene.develop.denoise:
         return Effort(most, noise, least)
-    rising, bounced = RISING.get(quality_of(scene), 0.0), BOUNCED[quality_of(scene)]
+    rising, bounced = RISING.get(quality_of(scene), 0.0), BOUNCING[quality_of(scene)]
     return Effort(most, noise, least, rising / each, math.ceil(bounced * each))
 
 

@@ -4,6 +4,9 @@ import json
 import math
 import os
 import re
+import sys
+import threading
+import time
 
 import mpmath
 import numpy as np
@@ -242,6 +245,29 @@ def test_what_others_print_while_a_damaged_exr_is_read_is_kept(tmp_path, monkeyp
     said = set(capfd.readouterr().err.splitlines())
     assert said == {"of another thread"}
     assert os.fstat(2).st_ino  # it is open again
+
+
+def test_stdout_is_the_same_after_two_threads_have_read():
+    before, entered, leave = sys.stdout, threading.Event(), threading.Event()
+
+    def first():
+        with exr._quiet():
+            entered.set()
+            assert leave.wait(60)
+
+    def second():
+        with exr._quiet():
+            pass
+
+    threads = [threading.Thread(target=each) for each in (first, second)]
+    threads[0].start()
+    assert entered.wait(60)
+    threads[1].start()
+    time.sleep(0.1)  # until it waits for the first
+    leave.set()
+    for thread in threads:
+        thread.join()
+    assert sys.stdout is before
 
 
 @with_library

@@ -147,7 +147,7 @@ def test_paths_end_at_the_surface_once_light_that_bounced_is_certain(steady, eff
 def test_without_guides_all_paths_of_a_pixel_bounce(quick, monkeypatch):
     """So there are no more than may bounce: a store that is to be denoised has no guides."""
     monkeypatch.setattr(plan, "TO_DENOISE", {"good": (16.0, 1e-3, 4)})
-    monkeypatch.setattr(plan, "BOUNCED", {"good": 8.0})
+    monkeypatch.setattr(plan, "BOUNCING", {"good": 8.0})
     monkeypatch.setattr(plan, "RISING", {})
     monkeypatch.setattr(plan, "find_spec", lambda name: True)
     tracing = tracing_of(scene_of(denoise=True), "cpu")

@@ -10,7 +10,7 @@ from support.shapes import BALL, BOX, TORUS, solid_scene, sums_of, tracing_of
 import fractals
 from fractals import catalog
 from fractals.space import march, plan, trace
-from fractals.space.trace import SHIFTS, started
+from fractals.space.cones import SHIFTS, started
 
 CUBE = (2.5, -3.5, 2.0)  # a camera
 SIZE = (18, 11)  # no whole number of blocks

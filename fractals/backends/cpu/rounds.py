@@ -33,39 +33,59 @@ def in_place(text: str) -> str:
 
 
 def _in_place(loop: re.Match[str]) -> str:
+    """Return the text of a loop in place; of one that can't be all in place, as it is."""
     lines = [line.partition(" = ") for line in loop[0].splitlines(keepends=True)]
     made = {name.strip(): what for name, _, what in lines if what}
-    needs = {name: set(NAME.findall(what)) for name, what in made.items()}
-    order = list(made)
-    again = re.compile(rf"\[ ({NAME.pattern}), %{re.escape(loop['label'])} \]")
-    rounds: dict[str, dict[str, str]] = {}  # by what is next: the numbers before, and their type
+    numbers = _numbers(made, loop["label"])
+    after: dict[str, str] = {}  # text that follows the line of a name
+    for new, old in numbers.items():
+        moved = _moved(made, new, old)
+        if moved is None:
+            return loop[0]
+        last, text = moved
+        after[last] = after.get(last, "") + text
+    kept = ((name.strip(), name + found + what) for name, found, what in lines)
+    return "".join(("" if name in numbers else line) + after.get(name, "") for name, line in kept)
+
+
+def _numbers(made: dict[str, str], label: str) -> dict[str, dict[str, str]]:
+    """Return what a loop computes again: by the name of each new number, the old ones' types.
+
+    `made`: the operations by the names of their results, in their order. A pack of two vectors is
+    one new number of two old ones.
+    """
+    again = re.compile(rf"\[ ({NAME.pattern}), %{re.escape(label)} \]")
+    found: dict[str, dict[str, str]] = {}
     for name, what in made.items():
         if (number := NUMBER.match(what)) and (following := again.search(what)):
             part = PART.match(made.get(following[1], ""))
-            new = part["pack"] if part else following[1]
-            rounds.setdefault(new, {})[name] = number["kind"]
-    after: dict[str, str] = {}  # text that follows the line of a name
-    for new, numbers in rounds.items():
-        forms = {name: f"%same.{name[1:]}" for name in numbers}
-        for name in order:
-            if FORM.match(made[name]) and needs[name] and needs[name] <= forms.keys():
-                forms[name] = f"%same.{name[1:]}"
-        if "@llvm.fma." not in made.get(new, "") or forms.keys().isdisjoint(needs[new]):
-            return loop[0]
-        users = [name for name in order if name not in forms and needs[name] & forms.keys()]
-        last = max(users, key=order.index)
-        if any(new in needs[name] for name in order[order.index(new) : order.index(last) + 1]):
-            return loop[0]
-        text = "".join(
-            f'  {forms[name]} = call {kind} asm "", "=x,0"({kind} {name})\n'
-            for name, kind in numbers.items()
-        )
-        for name in [*(name for name in forms if name not in numbers), new]:
-            text += _renamed(f"  {name} = {made[name]}", forms)
-        after[last] = after.get(last, "") + text
-    kept = ((name.strip(), name + found + what) for name, found, what in lines)
-    return "".join(("" if name in rounds else line) + after.get(name, "") for name, line in kept)
+            found.setdefault(part["pack"] if part else following[1], {})[name] = number["kind"]
+    return found
 
 
-def _renamed(text: str, names: dict[str, str]) -> str:
-    return NAME.sub(lambda name: names.get(name[0], name[0]), text)
+def _moved(made: dict[str, str], new: str, old: dict[str, str]) -> tuple[str, str] | None:
+    """Return the last other operation that needs old numbers, and text to put behind it.
+
+    The text computes the new number in their registers. None: it can't, because no multiply-add of
+    old numbers makes the new one, or because the new one is needed before the old ones are done.
+    """
+    needs = {name: set(NAME.findall(what)) for name, what in made.items()}
+    order = list(made)
+    same = {name: f"%same.{name[1:]}" for name in old}  # and what is made of old numbers alone
+    for name in order:
+        if FORM.match(made[name]) and needs[name] and needs[name] <= same.keys():
+            same[name] = f"%same.{name[1:]}"
+    if "@llvm.fma." not in made.get(new, "") or same.keys().isdisjoint(needs[new]):
+        return None
+    users = [name for name in order if name not in same and needs[name] & same.keys()]
+    last = max(users, key=order.index)
+    if any(new in needs[name] for name in order[order.index(new) : order.index(last) + 1]):
+        return None
+    text = "".join(
+        f'  {same[name]} = call {kind} asm "", "=x,0"({kind} {name})\n'
+        for name, kind in old.items()
+    )
+    for name in [*(name for name in same if name not in old), new]:
+        line = f"  {name} = {made[name]}"
+        text += NAME.sub(lambda found: same.get(found[0], found[0]), line)
+    return last, text

@@ -22,7 +22,7 @@ from fractals.explorer import pages
 from fractals.explorer.site import tables
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene, validate
-from fractals.threads import core_count
+from fractals.threads import threads_for
 from fractals.tools import sheet
 
 MARK = "engine/facts.bin"  # by which a folder is known as a site
@@ -97,7 +97,7 @@ def write_site(
     }
     own = {"": first.to_table()} if first else {}
     files, asked = _asked(chosen, drawn | own, where / "engine")
-    lost = _make_programs(asked, threads or core_count(), on_message)
+    lost = _make_programs(asked, threads_for(threads), on_message)
     for label, programs in files.items():
         if problems := {lost[name] for name in programs.values() if name in lost}:
             on_message(f"without some programs of {label}: {min(problems)}")

@@ -67,7 +67,7 @@ PRIMARIES = {  # of gamuts, and their white, x and y
     "adobe": (0.64, 0.33, 0.21, 0.71, 0.15, 0.06, 0.3127, 0.329),
 }
 MAGIC = b"\x76\x2f\x31\x01"
-_ALONE = threading.Lock()  # of the thread that reads: stderr is one for all
+_ALONE = threading.Lock()  # of the thread that reads: stdout and stderr are one for all
 LOST = "z and dz keep six digits in an EXR, and orbit statistics are not kept"
 
 
@@ -337,8 +337,8 @@ def _quiet() -> Iterator[None]:
     another one meanwhile. What others print there then is printed at the end.
     """
     with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         stack.enter_context(_ALONE)
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         with contextlib.suppress(OSError):  # stderr is closed, or no file can be made: lines stay
             printed = stack.enter_context(tempfile.TemporaryFile())
             stderr = os.dup(2)
