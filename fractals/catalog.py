@@ -201,7 +201,9 @@ def unknown(kind: str, name: str) -> OptionError:
     known = itertools.chain(*map(names, kinds))
     hint = did_you_mean(name, known) or (f"; fractals.names({WORDS.get(kind, kind)!r}) shows all")
     first, comma, _ = name.partition(",")
-    if comma and kind != "gallery" and any(first in names(k) for k in kinds):
+    if comma and kind == "palette":
+        hint = "; colors are a palette, too, such as '#102030,#e07020'"
+    elif comma and kind != "gallery" and any(first in names(k) for k in kinds):
         hint = f"; options are keys of a table: {{'name': '{first}', 'KEY': VALUE}}"
     elif kind == "gallery" and any(name.partition(",")[0] in names(k) for k in FORMULAS):
         hint = f"; it is a formula: formula='{shown(name, 80)}'"

@@ -197,7 +197,7 @@ class VerbGroup(Laidout, click.Group):
         """Find a part, by its name or a synonym, or say which one may have been meant."""
         args = [self.synonyms.get(args[0], args[0]), *args[1:]] if args else args
         if args and args[0] not in self.commands:
-            hint = did_you_mean(args[0][:50], self.commands)
+            hint = did_you_mean(args[0][:50], [*self.commands, *self.synonyms])
             *others, last = self.commands
             hint = hint or f"; choose {', '.join(others)} or {last}"
             raise OptionError(f"unknown {self.noun} '{shown(args[0], 40)}'{hint}")

@@ -86,6 +86,9 @@ def explore_command(
     if site is not None:
         if server["classroom"]:
             raise OptionError("classroom=: a class requires the server: leave out --site")
+        from fractals.explorer.server import check_extra
+
+        check_extra()
         from fractals.explorer.site.write import write_site
 
         write_site(site, None if gallery else scene, site_formulas, threads, tell)

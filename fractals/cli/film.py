@@ -36,20 +36,23 @@ NUMBERS = re.compile(r"(\d{0,9}):(\d{0,9})", re.ASCII)
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg]
-    """A time or a rate above 0, such as ``40`` or ``2.5s``."""
+    """A number of seconds, such as ``40`` or ``2.5s``, or one of frames a second."""
 
     name = "seconds"
+
+    def __init__(self, kind: str = "time: give seconds, such as 40", unit: str = "s") -> None:
+        self.kind, self.unit = kind, unit
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float | None:
         """Return the number."""
         try:
-            found = float(str(value).removesuffix("s"))
+            found = float(str(value).removesuffix(self.unit))
         except ValueError:
             found = -1.0
         if not 0 <= found < 1e6:
-            self.fail(f"'{shown(value, 40)}' is no time: give seconds, such as 40", param, ctx)
+            self.fail(f"'{shown(value, 40)}' is no {self.kind}", param, ctx)
         return found
 
 
@@ -79,7 +82,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     cycle=Seconds(),
     turn=Seconds(),
     seconds=Seconds(),
-    fps=Seconds(),
+    fps=Seconds("rate: give frames a second, such as 30", "fps"),
     still=Seconds(),
     codec={"shell_complete": words("h264", "hevc", "av1", "prores", "ffv1", "png")},
     bits=Whole(8, 16),

@@ -75,6 +75,8 @@ def requested_scene(
     parts = [part for source in sources for part in merged_parts(source)]
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
+    for part in parts:
+        check_no_number(part)
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
     scene = scene_of([*own, *read], lost, **shared.reading())
@@ -152,6 +154,19 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
 
 def _fitted_values(paint: "Paint") -> str:
     return f"density {paint.density:g} and offset {paint.offset:g}"
+
+
+def check_no_number(source: Any) -> None:
+    """Raise an `OptionError` for the Y of a point X,Y that was typed, or made by a shell, as words.
+
+    >>> check_no_number("0.1")
+    Traceback (most recent call last):
+    fractals.errors.OptionError: '0.1' is no scene: X,Y is one word, such as "-0.75,0.1"
+    """
+    if isinstance(source, str) and exact(source) is not None and not os.path.exists(source):
+        raise OptionError(
+            f"'{shown(source, 40)}' is no scene: X,Y is one word, such as \"-0.75,0.1\""
+        )
 
 
 def merged_parts(source: Any) -> list[Any]:

@@ -336,14 +336,16 @@ def check_value(key: str, text: str) -> Any:
     """Return the value of a scene's key, checked against the type and bounds of the model.
 
     Texts of keys that take numbers are checked here. Other keys take words, points or colors: their
-    text is returned as it is, because the model reads it.
+    text is returned as it is, because the model reads it. Words may be capital, as in the help.
     """
-    kinds, bounds, has_words = _field(key)
+    kinds, bounds, words = _field(key)
+    if text.lower() in words:
+        return text.lower()
     name = f"--{key.replace('_', '-')}"
     if kinds not in ({int}, {float}):
         return text
     separated = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-    if has_words:
+    if words:
         if separated:
             raise OptionError(f"{name}: '{shown(text, 40)}' has a comma{separated}")
         return plain_minus(text)
@@ -364,7 +366,8 @@ def check_length(key: str, text: str) -> None:
         raise OptionError(
             f"{name}: '{shown(text, 40)}' has a comma: write {text[:40].replace(',', '')}"
         )
-    if re.fullmatch(RELATIVE, text.strip().lower()) and relative(text) is None:
+    is_factor = re.fullmatch(RELATIVE, text.strip().lower()) or text.endswith("x")
+    if is_factor and relative(text) is None:
         raise OptionError(f"{name}: '{shown(text, 40)}' is not a factor such as x10 or 50%")
 
 
@@ -381,8 +384,8 @@ def _float(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _field(key: str) -> tuple[set[Any], tuple[float, float], bool]:
-    """Return the types and the bounds of a scene's key, and whether it also takes words."""
+def _field(key: str) -> tuple[set[Any], tuple[float, float], tuple[str, ...]]:
+    """Return the types and the bounds of a scene's key, and the words that it takes."""
     from fractals.scene.model import TABLES, Scene
 
     models: list[Any] = [Scene, *TABLES.values()]
@@ -391,7 +394,7 @@ def _field(key: str) -> tuple[set[Any], tuple[float, float], bool]:
     least, most = field.limits.get("ge", -math.inf), field.limits.get("le", math.inf)
     words = [part for part in parts if get_origin(part) is Literal]
     kinds = {part for part in parts if part not in words and part is not NoneType}
-    return kinds, (least, most), bool(words)
+    return kinds, (least, most), tuple(word for part in words for word in get_args(part))
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

@@ -355,6 +355,13 @@ def open_browser(address: str) -> None:
     timer.start()
 
 
+def check_extra() -> None:
+    """Raise a `FractalsError` where the extra `explore` is not installed."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise FractalsError(f"the explorer requires {', '.join(missing)}: {to_install('explore')}")
+
+
 @with_keywords(ExploreKeywords, ExploreOptions)
 def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     """Start the explorer, and open its page in the browser.
@@ -378,9 +385,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     OptionError, SceneError, DeviceError
         An argument or a source is invalid, or the device is missing.
     """
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise FractalsError(f"the explorer requires {', '.join(missing)}: {to_install('explore')}")
+    check_extra()
     keys, options = split_keywords(keywords, ExploreKeywords, ExploreOptions)
     scene = load_scene(*sources, formulas=options.formulas, lossy=options.lossy, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share

@@ -155,6 +155,7 @@ def test_a_search_at_a_pixel(find, search):
         (["julia", *MINIBROT, "--fraction", "x"], 2, "--fraction: 'x'"),
         (["julia", *MINIBROT, "--fraction", "0.5,0.75"], 2, "--output"),
         (["nucles"], 2, "nucleus"),
+        (["minibort"], 2, "did you mean 'minibrot'?"),
         (["interesting", "--center=3,0", "--width", "1", "--cpu"], 1, "nothing in the view"),
         (["interesting", "--center=3,0", "--width", "1", "-o", "a/b"], 1, "nothing in the view"),
         (["misiurewicz", "julia"], 3, "a Julia set has no Misiurewicz points"),

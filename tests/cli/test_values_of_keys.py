@@ -161,6 +161,13 @@ def test_the_options_that_are_keys_are_found():
     assert declared("bits").keys() == {8, 16}
 
 
+@pytest.mark.parametrize("words", ["--quality=Draft", "--eye=Left", "--exposure=AUTO"])
+def test_words_may_be_capital_as_in_the_help(read_by, words):
+    stereo = "edelweiss", "--stereo=0.03"
+    assert read_by(["render", *stereo, words]) == read_by(["render", *stereo, words.lower()])
+    assert read_by(["render", *stereo, words])
+
+
 def test_a_key_that_refuses_numbers_would_be_seen(read_by, monkeypatch):
     assert read_by(["render", "--exposure=1.4"]).develop.exposure == 1.4
     monkeypatch.setattr(scenes, "check_value", lambda key, text: {}[text])

@@ -50,8 +50,9 @@ def test_a_missing_extra_is_one_line(monkeypatch, run):
         FractalsError, match=f"requires uvicorn: {re.escape(to_install('explore'))}"
     ):
         fractals.explore(browser=False)
-    code, _, err = run("explore", "--no-browser")
-    assert (code, err.count("\n")) == (1, 1)
+    for arguments in (("--no-browser",), ("--site", "site", "--site-formula", "burning_ship")):
+        code, _, err = run("explore", *arguments)
+        assert (code, err.count("\n"), "requires uvicorn" in err) == (1, 1, True)
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,8 @@ def test_tracks_of_a_file(film):
         (["seahorse", "--seconds", "x"], 2, "--seconds: 'x' is no time"),
         (["seahorse", "--cycle", "0"], 2, "--cycle 0: give more than 0 seconds"),
         (["seahorse", "--cycle", "2", "--seconds", "3"], 2, "the loop would jump"),
+        (["seahorse", "--fps", "fast"], 2, "'fast' is no rate: give frames a second, such as 30"),
+        (["seahorse", "--fps", "0fps"], 3, "film.fps: '0.0' is not 1 or more"),
         (["seahorse", "--fps", "0"], 3, "film.fps: '0.0' is not 1 or more"),
         (["seahorse", "--frames", "5"], 2, "--frames: '5' is not A:B"),
         (["seahorse", "--still", "900", "-o", "s.png"], 2, "900 s: the film has"),

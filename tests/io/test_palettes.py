@@ -180,6 +180,8 @@ def test_color_maps_of_cmap():
         palettes.find_palette("cmap:nosuch")
     with pytest.raises(InputError, match="unknown palette 'embr'; did you mean 'ember'"):
         fractals.load_scene(palette="embr")
+    with pytest.raises(InputError, match="'ember,dusk'; colors are a palette, too, such as '#"):
+        fractals.load_scene(palette="ember,dusk")
 
 
 def test_without_cmap(monkeypatch):
