@@ -77,6 +77,8 @@ def link_to_source(app, docname, source):
             return match[0]
         if not path.exists():
             return match[0]  # Sphinx warns that there is no such page
+        if (copy := COPY / os.path.relpath(path, LESSONS)).exists() and path.suffix == ".md":
+            return f"{match[1]}/{copy.relative_to(HERE).as_posix()}{match[3]}"
         if path.suffix in PICTURES:  # in a page the picture itself is shown
             COPIES.mkdir(exist_ok=True)
             shutil.copy(path, COPIES)

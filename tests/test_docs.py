@@ -86,14 +86,16 @@ def check_command(words):
         assert not words or words[0].startswith("-")  # a verb that a sentence mentions
 
 
-def paths_in(text):
-    """Return what links lead to, and names of files and folders of the repository in code."""
-    links = re.findall(r'\]\(([^)\s]+)\)|src="([^"]+)"', text)
+def links_in(text):
+    """Return what links and pictures of a document lead to in the repository."""
+    links = re.findall(r'\]\(([^)\s]+)\)|src="([^"]+)"', FENCED.sub("", text))
     targets = [link or source for link, source in links]
-    targets += re.findall(
-        r"`((?:[\w.-]+/)*[\w.<>{},-]+\.(?:py|md|ipynb)|(?:[\w-]+/)+)`", prose(text)
-    )
     return [target for target in targets if not re.match(r"https?:", target)]
+
+
+def paths_in(text):
+    """Return the names of files and folders of the repository that stand in code of sentences."""
+    return re.findall(r"`((?:[\w.-]+/)*[\w.<>{},-]+\.(?:py|md|ipynb)|(?:[\w-]+/)+)`", prose(text))
 
 
 def exists(path, near):
@@ -118,13 +120,14 @@ def anchors(text):
 @each_document
 def test_paths_exist(name):
     text = text_of(name)
-    assert paths_in(text) or name in PAGES, "nothing was found, so nothing is tested"
+    assert [*paths_in(text), *links_in(text)] or name in PAGES, "nothing was found"
     for path in paths_in(text):
-        file, _, anchor = path.partition("#")
-        assert not file or exists(file, (ROOT / name).parent), path
-        if anchor:
-            target = (ROOT / name).parent / file if file else ROOT / name
-            assert anchor in anchors(target.read_text("utf-8")), path
+        assert exists(path, (ROOT / name).parent), path
+    for link in links_in(text):
+        file, _, anchor = link.partition("#")
+        target = (ROOT / name).parent / file if file else ROOT / name
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text("utf-8")), link
 
 
 def test_the_contents_of_the_log_lead_to_each_section():
@@ -191,7 +194,8 @@ def test_wrong_commands_are_found(line):
 
 def test_wrong_paths_are_found():
     text = "Read `rendering/no_such.py`, `no_such/` and [this](README.md#no-such)."
-    assert paths_in(text) == ["README.md#no-such", "rendering/no_such.py", "no_such/"]
+    assert paths_in(text) == ["rendering/no_such.py", "no_such/"]
+    assert links_in(text) == ["README.md#no-such"]
     assert not exists("rendering/no_such.py", ROOT)
     assert not exists("no_such/", ROOT)
     assert exists("rendering/render.py", ROOT)

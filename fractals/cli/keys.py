@@ -43,7 +43,7 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "hdr": ("A PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits.", ()),
     "dpi": ("Pixels per inch, for printing (PNG, JPEG, TIFF).", ()),
     "compression": (
-        "PNG compression: fast, or small (10 to 30 % smaller files, much slower).",
+        "PNG compression: fast, or small (10 to 40 % smaller files, much slower).",
         ("fast", "small"),
     ),
     "max_iterations": (

@@ -180,7 +180,7 @@ class ImageSettings(Table):
     )
     compression: Literal["fast", "small"] = entry(
         default="fast",
-        description="PNG compression: fast, or small (10 to 30 % smaller files, much slower)",
+        description="PNG compression: fast, or small (10 to 40 % smaller files, much slower)",
     )
 
     def check(self) -> None:
