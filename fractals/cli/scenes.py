@@ -329,7 +329,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
 
     if scene.view.projection != "plane":
         raise OptionError(f"--{'at' if at else 'pan'} requires the projection 'plane'")
-    width, center = place_of(scene, scene.make_any_formula())
+    width, center = place_of(scene)
     columns, rows = scene.image.size
     right = up = Fraction(0)
     if at:
@@ -355,12 +355,10 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
 
 def check_width(scene: "Scene") -> None:
     """Refuse a width so far beyond the formula's home that it must mean pixels."""
-    from fractals.scene.geometry import place_of
+    from fractals.scene.geometry import home_width_of, place_of
     from fractals.scene.numbers import scientific
 
-    formula = scene.make_any_formula()
-    width, _ = place_of(scene, formula)
-    home, _ = place_of(scene.replace(zoom="1"), formula)
+    (width, _), home = place_of(scene), home_width_of(scene)
     if scene.view.width and scene.view.projection == "plane" and width > WIDEST * home:
         ratio = width / home
         times = f"{float(ratio):.0f}" if ratio < 10**6 else scientific(ratio)

@@ -257,23 +257,21 @@ def asked_of(scene: Scene, message: protocol.FilmKeys, length: float) -> dict[st
     """Return the options of `fractals.film` for a message."""
     if scene.film:
         return {}
-    formula = scene.make_any_formula()
-    own, _ = place_of(scene, formula)
+    own, _ = place_of(scene)
     asked: dict[str, Any] = {"fps": message.fps, "seconds": length}
     if message.what == "onward":
         whole = math.floor(message.octaves)
         narrower = Fraction(2 ** (message.octaves - whole)) * Fraction(2) ** whole
         asked["to"] = width_text(own / narrower)
-    elif own >= home_width_of(scene, formula):  # beside a panel it is wider
+    elif own >= home_width_of(scene):  # beside a panel it is wider
         raise OptionError("this is the whole set: zoom in first, or film from here on")
     return asked
 
 
 def zoom_of(scene: Scene, asked: dict[str, Any], ease: str) -> dict[str, Any]:
     """Return the table of a zoom for its forecast: without a search for more digits."""
-    formula = scene.make_any_formula()
-    own, _ = place_of(scene, formula)
-    ends = home_width_of(scene, formula), own
+    own, _ = place_of(scene)
+    ends = home_width_of(scene), own
     widths = [width_text(own), asked["to"]] if "to" in asked else [width_text(w) for w in ends]
     times = 0, asked["seconds"]
     keys = [{"at": at, "width": w, "ease": ease} for at, w in zip(times, widths, strict=True)]
@@ -288,6 +286,6 @@ def length_of(scene: Scene, message: protocol.FilmKeys) -> float:
         return message.seconds
     octaves = message.octaves
     if message.what == "dive":
-        own, _ = place_of(scene, scene.make_any_formula())
-        octaves = log2(home_width_of(scene, scene.make_any_formula()) / own)
+        own, _ = place_of(scene)
+        octaves = log2(home_width_of(scene) / own)
     return float(round(min(LONGEST, max(SHORTEST, abs(octaves) / SPEED))))

@@ -94,7 +94,7 @@ class FrameView:
     @classmethod
     def of(cls, scene: Scene, size: tuple[int, int]) -> "FrameView":
         """Return the place of a scene that is opened."""
-        _, center = place_of(scene, scene.make_any_formula())
+        _, center = place_of(scene)
         return cls(scene, size, center)
 
     @property
@@ -106,7 +106,7 @@ class FrameView:
         if fitted.width:
             width = Fraction(Decimal(fitted.width))
         else:
-            width, _ = place_of(self.origin, self.origin.make_any_formula())
+            width, _ = place_of(self.origin)
         if self.scale == 0:
             return significant(width)
         octaves, rest = divmod(self.scale, STEPS)
@@ -249,7 +249,7 @@ class FrameHistory:
 
 def octaves(place: FrameView) -> float:
     """Return log2 of the zoom from the formula's home view."""
-    return log2(home_width_of(place.origin, place.origin.make_any_formula()) / place.width)
+    return log2(home_width_of(place.origin) / place.width)
 
 
 def map_between(base: FrameView, after: FrameView) -> list[float] | None:

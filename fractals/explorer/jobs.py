@@ -625,7 +625,7 @@ def exported(session: Session, message: protocol.ExportKeys) -> Scene:
     scene = session.scene(message.frame, message.author)
     scene = scene.replace(size=message.size, supersampling=message.supersampling)
     if message.span != 1 and moves_of(scene).in_plane:
-        width, _ = place_of(scene, scene.make_any_formula())
+        width, _ = place_of(scene)
         scene = scene.replace(width=width_text(width * Fraction(message.span)))
     if isinstance(message, protocol.Export) and message.dpi:
         scene = scene.replace(dpi=message.dpi)

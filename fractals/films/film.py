@@ -268,10 +268,9 @@ def _zoomed(
     scene: Scene, to: Any, width: Fraction | None, seconds: float | None
 ) -> Mapping[str, Any]:
     """Return the table of a film that zooms; `width` is the number of `to`."""
-    formula = scene.make_any_formula()
-    own, _ = place_of(scene, formula)
+    own, _ = place_of(scene)
     if width is None:
-        first, last = home_width_of(scene, formula), own
+        first, last = home_width_of(scene), own
         if first == last:
             raise OptionError(
                 "nothing moves: give to=WIDTH, cycle=SECONDS, turn=SECONDS, or a scene with "

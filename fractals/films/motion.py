@@ -327,7 +327,7 @@ def make_motion(scene: Scene, length: float) -> Motion:
 
 def make_places(scene: Scene, keys: Sequence[Key]) -> list[FilmView]:
     """Return the views of keys, with what they leave out."""
-    width, center = place_of(scene, scene.make_any_formula())
+    width, center = place_of(scene)
     rotation = scene.view.rotation
     widths: list[Fraction] = []
     turns: list[float] = []

@@ -224,7 +224,7 @@ class EscapePlanes(Hints, RawData, metaclass=Hinting):
                 "the extent is that of a view without rotation, stretch and projection: "
                 "use scene.replace(rotation=0, stretch=1, projection='plane')"
             )
-        width, (x, y) = place_of(self.scene, self.scene.make_formula())
+        width, (x, y) = place_of(self.scene)
         across, down = self.scene.image.size
         right, up = a * width / 2, d * width * down / across / 2
         return float(x - right), float(x + right), float(y - up), float(y + up)

@@ -119,7 +119,7 @@ def _dataset(
 
 def view_facts(scene: Scene) -> dict[str, str]:
     """Return width and center of a view as decimal text, which has digits that floats lack."""
-    width, center = place_of(scene, scene.make_any_formula())
+    width, center = place_of(scene)
     facts = {"view_width": width_text(width)}
     if scene.view.center:
         names = ("view_center_re", "view_center_im")
@@ -132,7 +132,7 @@ def view_facts(scene: Scene) -> dict[str, str]:
 
 def resolves(scene: Scene, columns: int) -> bool:
     """Tell whether float64 tells samples apart by their coordinates in the plane."""
-    width, center = place_of(scene, scene.make_any_formula())
+    width, center = place_of(scene)
     largest = max(map(abs, (*center, width)))
     near = log2(width) - log2(largest) > math.log2(columns) - TOLD_APART
     return near and abs(log2(width)) < LARGEST_EXPONENT
@@ -153,7 +153,7 @@ def axes_of(scene: Scene, shape: tuple[int, int], margin: int = 0) -> Axes:
         return ROWS
     rows, columns = shape
     across = columns - 2 * margin
-    width, center = place_of(scene, scene.make_any_formula())
+    width, center = place_of(scene)
     a, b, c, d = map(float, matrix(scene.view))
     right = (np.arange(columns) + 0.5 - margin) / across - 0.5  # in widths of the view
     up = (rows / 2 - 0.5 - np.arange(rows)) / across

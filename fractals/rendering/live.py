@@ -125,7 +125,7 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
     data = [(at, content, made.rows.get(at, CELL)) for at, content in made.data if at not in given]
     unit = Fraction(2) ** plan.exponent if plan.deep else 1
     apart = plan.deep or plan.doubled
-    home = home_width_of(scene, plan.formula)
+    home = home_width_of(scene)
     auto = scene.iteration.max_iterations == "auto"
     facts = {
         **places,

@@ -147,7 +147,7 @@ class Moves:
         keys: list[dict[str, Any]] = []
         at, before, turned = 0.0, None, 0.0
         for scene in places:
-            width, center = place_of(scene, scene.make_any_formula())
+            width, center = place_of(scene)
             rotation = scene.view.rotation
             if before is not None:
                 at += max(SECONDS_A_KEY, abs(log2(width / before)) / OCTAVES_A_SECOND)

@@ -416,12 +416,12 @@ def make_plan(
     """
     scene = scene.unframed().in_samples()
     formula, layers = scene.make_formula(), make_layers(scene)
-    width, center = place_of(scene, formula)
+    width, center = place_of(scene)
     finest = geometry.finest(scene.view, width, scene.image.size)
     spacing = log2(finest / (scene.image.size[0] * scene.image.supersampling))
     sampled = SampledView(formula, scene.julia, center, width, spacing)
     digits, place_bits, sample_bits, stable_bits = depth_of(sampled)
-    limit, depth = limit_of(scene, formula, finest), _depth_of(scene, formula, finest)
+    limit, depth = limit_of(scene, finest), _depth_of(scene, finest)
     own = scene, formula, center, width, finest, digits, limit
     number, why = chosen(scene, formula, sample_bits, lambda: _wrong_share(*own, "float64"))
     direct = number != "float64" or formula.perturbed is None
@@ -492,9 +492,9 @@ def _why_deep(number: str, place_bits: float, exponent: int) -> str:
     return f"which {number} does not resolve{after}{with_each}"
 
 
-def _depth_of(scene: Scene, formula: Formula, finest: Fraction) -> float:
+def _depth_of(scene: Scene, finest: Fraction) -> float:
     """Return the depth of a view, as of `Plan`."""
-    zoom = log2(geometry.home_width_of(scene, formula) / finest)
+    zoom = log2(geometry.home_width_of(scene) / finest)
     return min(max((zoom - SHALLOW) / (DEEP - SHALLOW), 0.0), 1.0)
 
 

@@ -76,7 +76,7 @@ def in_unit(
         )
     if unit == "width":
         return numbers
-    width, _ = place_of(scene, scene.make_formula())
+    width, _ = place_of(scene)
     if width < LEAST_WIDTH:
         raise OptionError(
             "lengths of so deep a view are too small for float64: give unit='width', for lengths "

@@ -300,7 +300,7 @@ def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         lost.append("the direction of y: the picture is upside down there")
     from fractals.scene.geometry import place_of
 
-    width, (x, y) = place_of(scene, flame)
+    width, (x, y) = place_of(scene)
     columns, rows = scene.image.size
     attributes: dict[str, Any] = {
         "name": scene.title or "flame",

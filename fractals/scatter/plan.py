@@ -462,7 +462,7 @@ def make_scatter_plan(
         raise SceneError("view.projection: a scatter image is drawn in the plane")
     if scene.color.layers:
         raise SceneError("color.layers: a scatter image has one layer, of its palette's colors")
-    width, center = place_of(scene, formula)
+    width, center = place_of(scene)
     plan = ScatterPlan(scene, formula, device, threads, width, center, keeps)
     if plan.chunks * CHUNK > MAX_TRAJECTORIES:
         most = MAX_TRAJECTORIES * plan.steps / math.prod(scene.image.size)

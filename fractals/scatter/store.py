@@ -183,8 +183,8 @@ def check_hits(hits: Hits, plan: ScatterPlan, what: str, how: str) -> None:
 def keys_of_hits(scene: Scene) -> dict[str, Any]:
     """Return what the hits of a scene depend on, by key."""
     scene = scene.unframed()
-    formula, own, view, color = scene.make_any_formula(), scene.scatter, scene.view, scene.color
-    width, center = place_of(scene, formula)
+    own, view, color = scene.scatter, scene.view, scene.color
+    width, center = place_of(scene)
     precision = scene.iteration.precision
     return {
         "formula": scene.to_table()["formula"],

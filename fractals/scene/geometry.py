@@ -11,7 +11,7 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import OptionError
 from fractals.kernels.coloring import Coloring, short
-from fractals.kernels.formula import AnyFormula, Formula
+from fractals.kernels.formula import Formula
 from fractals.kernels.orbit import INSIDE_TOO, Statistics
 from fractals.scene.credits import SAID
 from fractals.scene.model import MAX_ITERATIONS, Scene
@@ -254,27 +254,26 @@ def _heights_of(scene: Scene, formula: Formula) -> ResolvedLayer:
     return ResolvedLayer(paint, made, "escaped")
 
 
-def place_of(scene: Scene, formula: AnyFormula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
+def place_of(scene: Scene) -> tuple[Fraction, tuple[Fraction, Fraction]]:
     """Return width and center of the view, by default those of the formula's home view."""
-    home_width = home_width_of(scene, formula)
-    home_center = ("0", "0") if scene.julia else formula.center
+    home_center = ("0", "0") if scene.julia else scene.make_any_formula().center
     x, y = scene.view.center or home_center
     if scene.view.width is not None:
         width = Fraction(Decimal(scene.view.width))
     else:
-        width = home_width / Fraction(Decimal(scene.view.zoom or "1"))
+        width = home_width_of(scene) / Fraction(Decimal(scene.view.zoom or "1"))
     return width, (Fraction(Decimal(x)), Fraction(Decimal(y)))
 
 
-def home_width_of(scene: Scene, formula: AnyFormula) -> Fraction:
+def home_width_of(scene: Scene) -> Fraction:
     """Return the width of the view that shows the whole set."""
-    return Fraction("4.2") if scene.julia else Fraction(formula.width)
+    return Fraction("4.2" if scene.julia else scene.make_any_formula().width)
 
 
-def limit_of(scene: Scene, formula: Formula, width: Fraction) -> int:
+def limit_of(scene: Scene, width: Fraction) -> int:
     """Return `max_iterations`; where it is "auto", the limit by the zoom."""
     limit = scene.iteration.max_iterations
-    return limit if isinstance(limit, int) else limit_by_zoom(formula, width)
+    return limit if isinstance(limit, int) else limit_by_zoom(scene.make_formula(), width)
 
 
 def limit_by_zoom(formula: Formula, width: Fraction) -> int:
@@ -375,7 +374,7 @@ def _facts(scene: Scene) -> dict[str, Any]:
     for key in PICTURE:
         facts.pop(f"image.{key}", None)
     formula = scene.make_formula()
-    width, center = place_of(scene, formula)
+    width, center = place_of(scene)
     for key in ("view.zoom", "view.frame"):  # which can say the same as a width
         facts.pop(key, None)
     if scene.julia:

@@ -361,7 +361,7 @@ class Area:
                 f"{what} are found of maps f(z) + c of a polynomial f, and "
                 f"'{self.formula.name}' is another"
             )
-        width, center = place_of(scene, self.formula)
+        width, center = place_of(scene)
         across, down = scene.image.size
         self.width, self.height = mpq(width), mpq(width) * down / across
         self.center: Point = mpq(center[0]), mpq(center[1])
@@ -371,9 +371,7 @@ class Area:
             self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
         auto = scene.iteration.max_iterations == "auto"
         # Most steps of a search
-        self.max_period = max_period or min(
-            limit_of(scene, self.formula, width), MAX_STEPS if auto else 2**31
-        )
+        self.max_period = max_period or min(limit_of(scene, width), MAX_STEPS if auto else 2**31)
 
     def middle(self, i: int, j: int, cells: int) -> Point:
         """Return the middle of a cell, where the view has `cells` of them along a side."""

@@ -29,7 +29,7 @@ class CameraMoves(Moves):
         """Return a scene whose camera went around the solid by a drag, and towards it by a zoom."""
         if not place.moved:
             return scene
-        home = home_width_of(scene, scene.make_any_formula())
+        home = home_width_of(scene)
         right, up = (float(part / home) * HALF_TURN for part in place.center)
         roll = (scene.camera.roll - place.turn) % 360  # of the camera: clockwise
         camera = scene.camera.model_copy(update={"roll": roll})

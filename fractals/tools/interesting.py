@@ -169,9 +169,8 @@ class _Overview:
 
 def _place_in(scene: Scene, window: Scene) -> Point:
     """Return where the middle of a window is in a view, in shares from its top left."""
-    formula = scene.make_formula()
-    width, center = place_of(scene, formula)
-    _, (u, v) = place_of(window, formula)
+    width, center = place_of(scene)
+    _, (u, v) = place_of(window)
     a, b, c, d = matrix(scene.view)
     s, t, determinant = u - center[0], v - center[1], a * d - b * c
     right, up = (d * s - b * t) / determinant, (a * t - c * s) / determinant
@@ -220,7 +219,7 @@ def best_windows(
 def _images(scene: Scene, size: tuple[int, int], x: float, y: float) -> list[Point]:
     """Return the places, in samples, whose surroundings are mirror images of those of a place."""
     formula = scene.make_formula()
-    width, center = place_of(scene, formula)
+    width, center = place_of(scene)
     a, b, c, d = matrix(scene.view)
     spacing, determinant = width / size[0], a * d - b * c
     right, up = Fraction(x) - Fraction(size[0], 2), Fraction(size[1], 2) - Fraction(y)
@@ -270,7 +269,7 @@ def _entropy(shares: Floats) -> float:
 
 def _window(scene: Scene, x: float, y: float) -> Scene:
     """Return the view of a window; x and y are shares of the view, from its top left."""
-    width, center = place_of(scene, scene.make_formula())
+    width, center = place_of(scene)
     across, down = scene.image.size
     right = (Fraction(x) - Fraction(1, 2)) * width
     up = (Fraction(1, 2) - Fraction(y)) * width * down / across

@@ -309,7 +309,7 @@ def rays(scene: Scene, angles: Iterable[Fraction]) -> list[Line]:
         raise OptionError(f"rays are those of z**d + c, and '{formula.name}' is another formula")
     if scene.view.projection != "plane":
         raise OptionError("rays are drawn in plane views: leave the projection out")
-    width, center = place_of(scene, formula)
+    width, center = place_of(scene)
     if width < MIN_WIDTH:
         raise OptionError(f"rays are drawn in views wider than {MIN_WIDTH:g}")
     julia = scene.julia and complex(*map(float, scene.julia))

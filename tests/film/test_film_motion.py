@@ -220,7 +220,7 @@ def test_a_frame_is_a_scene():
     motion = motion_of(*ZOOMS[1])
     moment = motion.parts[0].moment(30)
     scene = with_view(motion.scene, moment)
-    width, center = place_of(scene, scene.make_formula())
+    width, center = place_of(scene)
     assert scene.film is None
     assert float(width / moment.width) == pytest.approx(1, rel=1e-15)
     assert all(

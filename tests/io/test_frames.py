@@ -29,7 +29,7 @@ SIZES = [(500, 500), (640, 480), (160, 90), (90, 160)]
 
 def extent(scene):
     """Return width and height in the plane."""
-    width, _ = place_of(scene, scene.make_formula())
+    width, _ = place_of(scene)
     across, down = scene.image.size
     return width, width * down / across
 

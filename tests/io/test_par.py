@@ -357,7 +357,7 @@ def test_a_backslash_before_blanks_goes_on():
 
 def corners_of(scene):
     """Return the places of the corners of a picture of the scene's size."""
-    width, center = geometry.place_of(scene, scene.make_formula())
+    width, center = geometry.place_of(scene)
     a, b, c, d = map(float, geometry.matrix(scene.view))
     across, down = float(width) / 2, float(width) / 2 * 3 / 4
     x, y = map(float, center)

@@ -41,7 +41,7 @@ def test_contours_are_equipotential_lines():
     scene = SCENE.replace(coloring="smooth", transfer="linear", density=1.0, offset=0.0)
     found = trace.contours(scene, 6, 0.3, 5, OPTIONS)
     assert len(found) >= 4
-    width, (x, y) = fractals.scene.geometry.place_of(scene, scene.make_formula())
+    width, (x, y) = fractals.scene.geometry.place_of(scene)
     before = -math.inf
     for _, lines in found[:4]:
         line = np.concatenate(lines)

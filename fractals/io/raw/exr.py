@@ -159,7 +159,7 @@ def channels(raw: EscapePlanes) -> dict[str, NDArray[Any]]:
 def _turned(scene: Scene, method: str) -> complex:
     """Return what one sample to the right in the picture is in units of dz."""
     columns = scene.image.size[0] * scene.image.supersampling
-    width, _ = place_of(scene, scene.make_formula())
+    width, _ = place_of(scene)
     unit = 1.0 if method == "perturbation" else float(width)
     turn = math.radians(scene.view.rotation)
     return complex(math.cos(turn), math.sin(turn)) * unit / columns

@@ -85,8 +85,7 @@ def tile_rows(scene: Scene) -> int:
     """Return the rows of samples of a tile: by the scene alone, whatever computes it."""
     n = scene.image.supersampling
     width, height = scene.image.size
-    formula = scene.make_formula()
-    limit = limit_of(scene, formula, place_of(scene, formula)[0])
+    limit = limit_of(scene, place_of(scene)[0])
     samples = min(MAX_SAMPLES, max(MIN_SAMPLES, width * height * n**2 // FEW_TILES))
     return n * max(1, min(samples, STEPS // limit) // (width * n**2))
 
