@@ -18,7 +18,7 @@ import click
 import fractals
 from fractals.backends import machine_code, probe
 from fractals.deep import orbit_steps
-from fractals.deep.reference import compute_orbit
+from fractals.deep.reference import OrbitRequest, compute_orbit
 
 ZERO = Fraction(0), Fraction(0)
 # On a filament, where no cycle is near: the orbits take all steps.
@@ -39,7 +39,7 @@ STEPS, PLAIN_STEPS = 200_000, 20_000
 def seconds(formula: Any, bits: int, steps: int) -> float:
     """Return the CPU seconds of a step of an orbit."""
     begun = process_time()
-    found = compute_orbit(formula, ZERO, CENTER, bits, steps, 256.0, RADIUS)
+    found = compute_orbit(OrbitRequest(formula, ZERO, CENTER, bits, steps, 256.0, RADIUS))
     return (process_time() - begun) / (len(found.orbit) - 1)
 
 

@@ -17,15 +17,20 @@ import numpy as np
 
 from fractals.backends.cache_folder import open_own, orbits_folder, reason, report, trusted_folder
 from fractals.backends.devices import open_one_core
-from fractals.deep.reference import ROUNDING, Reference, compute_orbit, end_radii, view_gate
+from fractals.deep.reference import (
+    ROUNDING,
+    OrbitRequest,
+    Point,
+    Reference,
+    compute_orbit,
+    end_radii,
+    view_gate,
+)
 from fractals.kernels import near_orbits
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX
 
 # Reference orbits from a reference orbit nearby: see `fractals.kernels.near_orbits`.
-
-
-Point = tuple[Fraction, Fraction]
 
 # Bits of a known orbit beyond those of the wanted one, so that double-double numbers tell its
 # points after millions of steps.
@@ -54,29 +59,21 @@ def is_near(known: Reference, apart: Point, view_radius: Fraction) -> bool:
     )
 
 
-def shifted(
-    known: Reference,
-    apart: Point,
-    formula: Formula,
-    bits: int,
-    max_iterations: int,
-    escape_radius: float,
-    view_radius: Fraction,
-) -> Reference | None:
+def shifted(known: Reference, apart: Point, wanted: OrbitRequest) -> Reference | None:
     """Return the orbit of a center beside a known one's; None where only more digits tell.
 
     The known orbit is of the same formula, z**d + c; without low parts it gives no other orbit.
     `apart` is how far the center is from its center.
     """
     spare = known.bits - MORE_BITS
-    if spare < bits or not len(known.low):
+    if spare < wanted.bits or not len(known.low) or wanted.view_radius is None:
         return None
-    room = min(max_iterations, 2 * len(known.orbit)) + 1
+    room = min(wanted.max_iterations, 2 * len(known.orbit)) + 1
     points, found, size = np.empty((room, 2)), np.zeros(3, np.int64), np.zeros(1)
-    run = open_one_core().compile(near_orbits.make_shifted_body, formula.degree)
+    run = open_one_core().compile(near_orbits.make_shifted_body, wanted.formula.degree)
     shift = tuple((float(part), float(part - Fraction(float(part)))) for part in apart)
-    gate = view_gate(view_radius, bits)
-    radii = end_radii(escape_radius)
+    gate = view_gate(wanted.view_radius, wanted.bits)
+    radii = end_radii(wanted.escape_radius)
     run(points, found, size, known.orbit, known.low, shift, gate, radii)
     last, reason, exponent = map(int, found)
     if reason == near_orbits.UNKNOWN:
@@ -111,7 +108,7 @@ Place = tuple[str, Point, float]
 
 @dataclass(frozen=True)
 class CachedOrbit:
-    """An orbit, and the arguments of `compute_orbit` that it was computed for.
+    """An orbit, and what of the request that it was computed for is compared with another.
 
     `place` is the label of its formula, its start, and the escape radius.
     """
@@ -128,12 +125,11 @@ class CachedOrbit:
             return None
         return c[0] - self.c[0], c[1] - self.c[1]
 
-    def serving(
-        self, bits: int, max_iterations: int, view_radius: Fraction | None
-    ) -> Reference | None:
-        """Return the orbit for other arguments; None if it does not serve."""
-        found = self.reference
-        if found.bits < bits or not (
+    def serving(self, wanted: OrbitRequest) -> Reference | None:
+        """Return the orbit for another request; None if it does not serve."""
+        found, view_radius = self.reference, wanted.view_radius
+        max_iterations = wanted.max_iterations
+        if found.bits < wanted.bits or not (
             found.complete or found.repeats or self.max_iterations >= max_iterations
         ):
             return None
@@ -156,13 +152,7 @@ _lock = threading.Lock()
 
 
 def find(
-    formula: Formula,
-    start: tuple[Fraction, Fraction],
-    c: tuple[Fraction, Fraction],
-    bits: int,
-    max_iterations: int,
-    escape_radius: float,
-    view_radius: Fraction | None = None,
+    wanted: OrbitRequest,
     on_steps: Callable[[int], None] | None = None,
     same: bool = False,
     with_moves: bool = False,
@@ -174,51 +164,46 @@ def find(
     `same` tells whether the orbit must be that of `compute_orbit` bit for bit: the orbit of a
     deeper view is rounded from more bits, and is then computed anew.
     """
-    own = (bits, max_iterations, "" if view_radius is None else _text(view_radius)) if same else ()
-    if with_moves:
-        own = *own, "moves"
-    name = _name(formula, start, c, escape_radius, *own)
-    wanted = bits, max_iterations, view_radius
-    place = formula.label, start, escape_radius
+    name = _name(wanted, same, with_moves)
+    place = wanted.formula.label, wanted.start, wanted.escape_radius
+    about = wanted.max_iterations, wanted.view_radius, place, wanted.c
     kept = recent.get(name)
-    if kept and (served := kept.serving(*wanted)):
+    if kept and (served := kept.serving(wanted)):
         _remember(name, kept)
         return served
     path = _path(name) if name else None
     kept = _load(path) if path else None
-    if kept and (served := kept.serving(*wanted)):
-        _remember(name, replace(kept, place=place, c=c))
+    if kept and (served := kept.serving(wanted)):
+        _remember(name, replace(kept, place=place, c=wanted.c))
         return served
-    near = []
-    if has_near_orbits(formula) and view_radius and not any(start) and not same and not with_moves:
-        near = _near(place, c, view_radius)
-        for other, source, apart in near:
-            wished = bits, max_iterations, escape_radius, view_radius
-            if found := shifted(source.reference, apart, formula, *wished):
-                _remember(other, source)
-                _remember(name, CachedOrbit(found, max_iterations, view_radius, place, c))
-                return found
+    near = _near(place, wanted) if not same and not with_moves else []
+    for other, source, apart in near:
+        if found := shifted(source.reference, apart, wanted):
+            _remember(other, source)
+            _remember(name, CachedOrbit(found, *about))
+            return found
     # A second orbit at a place is one of many, as in a pan: it is made to give the others.
     spare = 0 if same else 2 * SPARE_BITS if near else SPARE_BITS
-    options = bits + spare, max_iterations, escape_radius, view_radius, on_steps
-    found = compute_orbit(formula, start, c, *options, with_low=bool(near), with_moves=with_moves)
-    kept = CachedOrbit(found, max_iterations, view_radius, place, c)
+    longer = replace(wanted, bits=wanted.bits + spare)
+    found = compute_orbit(longer, on_steps, with_low=bool(near), with_moves=with_moves)
+    kept = CachedOrbit(found, *about)
     _remember(name, kept)
-    if path and len(found.orbit) * bits >= MIN_WORK:
+    if path and len(found.orbit) * wanted.bits >= MIN_WORK:
         _save(path, kept)
     return found
 
 
-def _near(
-    place: Place, c: Point, view_radius: Fraction
-) -> list[tuple[str | None, CachedOrbit, Point]]:
+def _near(place: Place, wanted: OrbitRequest) -> list[tuple[str | None, CachedOrbit, Point]]:
     """Return the orbits in memory near that of c, with their names, and how far c is from them."""
+    radius = wanted.view_radius
+    if not (has_near_orbits(wanted.formula) and radius) or any(wanted.start):
+        return []
     with _lock:
         known = list(recent.items())[-MAX_RECENT:]
     return [
         (name, kept, apart)
         for name, kept in known
-        if (apart := kept.apart(place, c)) and is_near(kept.reference, apart, view_radius)
+        if (apart := kept.apart(place, wanted.c)) and is_near(kept.reference, apart, radius)
     ]
 
 
@@ -237,18 +222,15 @@ def folder() -> Path | None:
         return None
 
 
-def _name(
-    formula: Formula,
-    start: tuple[Fraction, Fraction],
-    c: tuple[Fraction, Fraction],
-    escape_radius: float,
-    *more: object,
-) -> str | None:
+def _name(wanted: OrbitRequest, same: bool, with_moves: bool) -> str | None:
     """Return the name of an orbit; None if it can't be kept."""
+    formula, radius = wanted.formula, wanted.view_radius
     # The name of a formula from elsewhere does not identify its text, which may change.
     if not formula.step.__module__.startswith("fractals."):
         return None
-    facts = VERSION, formula.label, *map(_text, (*start, *c)), escape_radius, *more
+    place = formula.label, *map(_text, (*wanted.start, *wanted.c)), wanted.escape_radius
+    own = wanted.bits, wanted.max_iterations, "" if radius is None else _text(radius)
+    facts = VERSION, *place, *own * same, *("moves",) * with_moves
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 

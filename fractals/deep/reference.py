@@ -34,6 +34,8 @@ MIN_END = 4.0
 # Largest square of the escape radius that is compared: float64 ends at 1e308.
 MAX_RADIUS_SQUARED = 1e300
 
+Point = tuple[Fraction, Fraction]
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -141,31 +143,38 @@ class Reference:
         return np.concatenate([plain, parts], axis=1) if floatexp else plain
 
 
+@dataclass(frozen=True)
+class OrbitRequest:
+    """What a reference orbit is computed for: it says all that its points depend on."""
+
+    formula: Formula
+    start: Point  # Z_0
+    c: Point
+    bits: int  # precision of its numbers
+    max_iterations: int
+    escape_radius: float
+    # Half of the view's larger side, in plane units. With it the orbit ends at the first m with
+    # |Z_m| < 2 view_radius |dZ_m/dc|: some sample in view has an orbit that is exactly periodic
+    # there, and samples are rebased to the start. It is for parameter pictures only; formulas that
+    # are not holomorphic ignore it.
+    view_radius: Fraction | None = None
+
+
 def compute_orbit(
-    formula: Formula,
-    start: tuple[Fraction, Fraction],
-    c: tuple[Fraction, Fraction],
-    bits: int,
-    max_iterations: int,
-    escape_radius: float,
-    view_radius: Fraction | None = None,
+    wanted: OrbitRequest,
     on_steps: Callable[[int], None] | None = None,
     with_low: bool = False,
     with_moves: bool = False,
 ) -> Reference:
     """Return the orbit of `start`, Z_0, until it escapes, repeats or reaches `max_iterations`.
 
-    It ends somewhat beyond the escape radius, where all samples near it have escaped. Its numbers
-    have a precision of `bits`.
-
-    `view_radius` is half of the view's larger side, in plane units. With it the orbit ends at the
-    first m with |Z_m| < 2 view_radius |dZ_m/dc|: some sample in view has an orbit that is exactly
-    periodic there, and samples are rebased to the start. It is for parameter pictures only;
-    formulas that are not holomorphic ignore it.
+    It ends somewhat beyond the escape radius, where all samples near it have escaped.
 
     `on_steps` is called with the steps taken, every STEPS_PER_CALL steps. For `Reference.low`
     (`with_low`) a step takes a quarter longer; `with_moves` is for `Reference.moves`.
     """
+    formula, bits, view_radius = wanted.formula, wanted.bits, wanted.view_radius
+    escape_radius, max_iterations = wanted.escape_radius, wanted.max_iterations
     step, degree = formula.step, formula.degree
     higher = tuple(power for power in formula.kink_degrees if power > 2)
     inner, outer, end = end_radii(escape_radius)
@@ -178,8 +187,8 @@ def compute_orbit(
     seek = view_radius is not None and formula.holomorphic
     factor = formula.derivative(1.0, 0.0, 1.0, 0.0)[0] if seek else 0.0  # of z**(d - 1) in f'(z)
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
-        x, y = (mpfr_of(part) for part in start)
-        a, b = (mpfr_of(part) for part in c)
+        x, y = (mpfr_of(part) for part in wanted.start)
+        a, b = (mpfr_of(part) for part in wanted.c)
         near, near_e = view_gate(view_radius or Fraction(0), bits)
         d, e = 0j, 0  # dZ/dc = d 2**e, and 2 view_radius |dZ/dc| = gate |d|
         gate = near * _scaled(near_e)

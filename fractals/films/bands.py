@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.deep import orbit_cache
-from fractals.deep.reference import Reference
+from fractals.deep.reference import OrbitRequest, Reference
 from fractals.films.frames import FilmConstants
 from fractals.films.motion import FilmPart, FilmView
 from fractals.kernels.coloring import Coloring
@@ -558,21 +558,12 @@ class BandMaker:
         find = orbit_cache.find_same if self.options.cache else orbit_cache.compute_orbit
         orbits: dict[Any, Reference] = {}
 
-        def found(
-            formula: Any,
-            start: Any,
-            c: Any,
-            bits: int,
-            steps: int,
-            radius: float,
-            view: Any,
-            *_: Any,
-        ) -> Reference:
-            bits = max(bits, deepest.bits)
-            if (start, bits) not in orbits:
-                reach = deepest.finest / 8 if view is not None else None
-                orbits[start, bits] = find(formula, start, c, bits, steps, radius, reach)
-            return orbits[start, bits]
+        def found(wanted: OrbitRequest) -> Reference:
+            bits = max(wanted.bits, deepest.bits)
+            if (wanted.start, bits) not in orbits:
+                reach = wanted.view_radius and deepest.finest / 8
+                orbits[wanted.start, bits] = find(replace(wanted, bits=bits, view_radius=reach))
+            return orbits[wanted.start, bits]
 
         return found
 

@@ -42,11 +42,13 @@ from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles, threads_for
 
 if TYPE_CHECKING:
-    from fractals.deep.reference import Reference
+    from fractals.deep.reference import OrbitRequest, Reference
     from fractals.rendering.resume_data import ResumeData
 
 
-def _find_orbit(plan: Plan, options: RenderOptions, *given: Any, **more: Any) -> "Reference":
+def _find_orbit(
+    plan: Plan, options: RenderOptions, wanted: "OrbitRequest", **more: Any
+) -> "Reference":
     """Return a reference orbit as options say; only deep views import what finds one."""
     from fractals.deep import orbit_cache
 
@@ -55,7 +57,7 @@ def _find_orbit(plan: Plan, options: RenderOptions, *given: Any, **more: Any) ->
         find = orbit_cache.find_same
     progress, tiles = options.on_progress, len(plan.tiles)
     watch = (lambda _steps: progress(0, tiles)) if progress else None
-    return find(*given, **more, on_steps=watch)
+    return find(wanted, on_steps=watch, **more)
 
 
 def make_source(

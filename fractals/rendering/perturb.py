@@ -18,7 +18,7 @@ from fractals.backends.base import Backend, HostMemory, Run
 from fractals.backends.devices import open_one_core
 from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
-from fractals.deep.reference import Reference
+from fractals.deep.reference import OrbitRequest, Reference
 from fractals.errors import FractalsError, OptionError
 from fractals.kernels import bla, bla_tree, perturb, perturb_statistics
 from fractals.kernels.formula import Formula
@@ -495,18 +495,18 @@ def find_orbits(plan: Plan, most: int, find: FindOrbit) -> list[Reference]:
     """Return the orbit of a plan's center; for a Julia set, also of 0. They end after `most`."""
     scene, formula = plan.scene, plan.formula
     zero = Fraction(0), Fraction(0)
-    options = plan.bits, most, scene.iteration.escape_radius
+    own = plan.bits, most, scene.iteration.escape_radius
     if plan.layers.statistics.moves:
         find = functools.partial(find, with_moves=True)
     if scene.julia is None:
         view_radius = plan.width * max(plan.size) / plan.size[0] / 2
         if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
             view_radius = plan.finest / 8
-        found = [find(formula, zero, plan.center, *options, view_radius)]
+        wanted = [OrbitRequest(formula, zero, plan.center, *own, view_radius)]
     else:
         x, y = (Fraction(Decimal(text)) for text in scene.julia)
-        found = [find(formula, start, (x, y), *options, None) for start in (plan.center, zero)]
-    return [part.until(most) for part in found]
+        wanted = [OrbitRequest(formula, start, (x, y), *own) for start in (plan.center, zero)]
+    return [find(each).until(most) for each in wanted]
 
 
 def _largest_c(plan: Plan) -> float:

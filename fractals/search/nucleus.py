@@ -13,7 +13,7 @@ from gmpy2 import mpfr, mpq
 from numpy.typing import NDArray
 
 from fractals.backends.devices import choose, open_backend
-from fractals.deep.reference import Reference, compute_orbit, fraction_of
+from fractals.deep.reference import OrbitRequest, Reference, compute_orbit, fraction_of
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.kernels.floatexp import ZERO_EXPONENT
 from fractals.kernels.formula import Formula
@@ -204,16 +204,11 @@ class NearOrbits:
         view_radius = fraction_of(self.radius)
         bits = orbit_bits(self.center, log2(self.radius) - GUARD_BITS, length)
         show = self.progress
-        found = compute_orbit(
-            self.formula,
-            (Fraction(0), Fraction(0)),
-            center,
-            bits,
-            length,
-            ESCAPE_RADIUS,
-            view_radius,
-            (lambda done: show("reference", done, length)) if show else None,
-        ).until(length)
+        watch = (lambda done: show("reference", done, length)) if show else None
+        zero = Fraction(0), Fraction(0)
+        own = bits, length, ESCAPE_RADIUS, view_radius
+        wanted = OrbitRequest(self.formula, zero, center, *own)
+        found = compute_orbit(wanted, watch).until(length)
         self._reference = found
         self._orbit = np.concatenate([found.orbit, found.kinks(self.formula, True)], axis=1)
         self._tiny = found.tiny

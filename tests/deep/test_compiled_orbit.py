@@ -20,7 +20,7 @@ from fractals.backends.compilation import without_compiling
 from fractals.backends.machine_code import Uncompilable
 from fractals.deep import orbit_steps
 from fractals.deep.orbit_steps import SIZES, OrbitState, compiled_steps, traced
-from fractals.deep.reference import compute_orbit
+from fractals.deep.reference import OrbitRequest, compute_orbit
 from fractals.kernels.layout import OrbitRules
 from fractals.kernels.primitives import fma, number, select
 
@@ -153,8 +153,9 @@ def assert_same(found, exact):
         assert getattr(found, name) == getattr(exact, name), name
 
 
-def both_orbits(*arguments, **options):
-    """Return an orbit, that of gmpy2 alone, and how many steps were compiled."""
+def both_orbits(*asked, **options):
+    """Return the orbit of a request, that of gmpy2 alone, and how many steps were compiled."""
+    wanted = OrbitRequest(*asked)
     taken, take = [], orbit_steps.CompiledSteps.take
 
     def counted(self, state, *rest):
@@ -163,9 +164,9 @@ def both_orbits(*arguments, **options):
         return after
 
     with mock.patch.object(orbit_steps.CompiledSteps, "take", counted):
-        found = compute_orbit(*arguments, **options)
+        found = compute_orbit(wanted, **options)
     with mock.patch.object(orbit_steps, "SIZES", ()):
-        return found, compute_orbit(*arguments, **options), sum(taken)
+        return found, compute_orbit(wanted, **options), sum(taken)
 
 
 @pytest.mark.parametrize("name", slow_but(OFTEN, FORMULAS))
@@ -226,22 +227,23 @@ def test_ctrl_c_and_progress_come_between_blocks(monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compute_orbit(formula, ZERO, SEAHORSE, 110, 10**9, 256.0, on_steps=interrupt)
+        compute_orbit(OrbitRequest(formula, ZERO, SEAHORSE, 110, 10**9, 256.0), interrupt)
     assert seen == [100, 200, 300]
-    whole = compute_orbit(formula, ZERO, SEAHORSE, 110, 1000, 256.0)
+    wanted = OrbitRequest(formula, ZERO, SEAHORSE, 110, 1000, 256.0)
+    whole = compute_orbit(wanted)
     monkeypatch.setattr(orbit_steps, "BLOCK", 2**15)
-    assert_same(whole, compute_orbit(formula, ZERO, SEAHORSE, 110, 1000, 256.0))
+    assert_same(whole, compute_orbit(wanted))
 
 
 def exact_and(**options):
     """Return the same orbit by gmpy2 alone, and with what is patched."""
     formula = fractals.Scene().make_formula()
-    arguments = formula, ZERO, SEAHORSE, 110, 2000, 256.0
+    wanted = OrbitRequest(formula, ZERO, SEAHORSE, 110, 2000, 256.0)
     with mock.patch.object(orbit_steps, "SIZES", ()):
-        exact = compute_orbit(*arguments)
+        exact = compute_orbit(wanted)
     fresh = {"_ready": set(), "_missing": set(), "_spent": defaultdict(float)}
     with mock.patch.multiple(orbit_steps, **fresh, **options):
-        return exact, compute_orbit(*arguments)
+        return exact, compute_orbit(wanted)
 
 
 def test_short_orbits_wait_for_no_compiler():
@@ -264,7 +266,7 @@ def test_a_program_is_compiled_where_many_orbits_waited_for_it():
     ):
         formula = fractals.Scene().make_formula()
         for orbits in range(1, 4):
-            compute_orbit(formula, ZERO, SEAHORSE, 110, 350, 256.0)
+            compute_orbit(OrbitRequest(formula, ZERO, SEAHORSE, 110, 350, 256.0))
             assert called.called == (orbits > 1)
 
 
@@ -336,7 +338,7 @@ def test_a_stored_program_of_an_orbit_needs_no_numba():
         "orbit_steps.PATIENCE = -1\n"
         "zero, c = (Fraction(0), Fraction(0)), (Fraction('-1.8'), Fraction(0))\n"
         "formula = fractals.Scene().make_formula()\n"
-        "reference.compute_orbit(formula, zero, c, 110, 5000, 4.0)\n"
+        "reference.compute_orbit(reference.OrbitRequest(formula, zero, c, 110, 5000, 4.0))\n"
         "print(len(orbit_steps._ready), 'numba' in sys.modules, 'llvmlite' in sys.modules)\n"
     )
     command = [sys.executable, "-c", script]

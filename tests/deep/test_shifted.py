@@ -14,7 +14,7 @@ from support.scenes import scene
 import fractals
 from fractals.deep import orbit_cache
 from fractals.deep.orbit_cache import MAX_APART, MORE_BITS, is_near, shifted
-from fractals.deep.reference import compute_orbit
+from fractals.deep.reference import OrbitRequest, compute_orbit
 from fractals.rendering.plan import make_plan
 
 ZERO = Fraction(0), Fraction(0)
@@ -50,9 +50,14 @@ def multibrot(power, width):
 def orbit_of(plan, apart, radius, bits, **options):
     """Return the orbit of a center this far from the plan's, computed in all digits."""
     c = tuple(own + far for own, far in zip(plan.center, apart, strict=True))
-    options = {"view_radius": radius, **options}
     limit = options.pop("limit", 2**17)
-    return compute_orbit(plan.formula, ZERO, c, bits, limit, RADIUS, **options)
+    wanted = OrbitRequest(plan.formula, ZERO, c, bits, limit, RADIUS, radius)
+    return compute_orbit(wanted, **options)
+
+
+def shifted_for(known, apart, formula, *own):
+    """Return the orbit that a known one gives; the request's center is not read."""
+    return shifted(known, apart, OrbitRequest(formula, ZERO, ZERO, *own))
 
 
 def same(found, exact):
@@ -73,7 +78,7 @@ def test_points_and_period_are_those_of_all_digits(name):
         far = Fraction(dice.choice((1, 10, MAX_APART / 2)))
         apart = tuple(far * radius * Fraction(dice.uniform(-1, 1)) for _ in range(2))
         deeper = radius / dice.choice((1, 1, 50))
-        found = shifted(known, apart, plan.formula, plan.bits, 2**17, RADIUS, deeper)
+        found = shifted_for(known, apart, plan.formula, plan.bits, 2**17, RADIUS, deeper)
         exact = orbit_of(plan, apart, deeper, plan.bits + 80)
         if len(exact.orbit) <= 2 * len(known.orbit):
             same(found, exact)
@@ -105,7 +110,7 @@ def test_where_more_digits_are_needed_there_is_no_orbit():
 
     def found(known=known, bits=bits, limit=2**17, escape_radius=RADIUS):
         options = bits, limit, escape_radius, radius
-        return shifted(known, apart, plan.formula, *options)
+        return shifted_for(known, apart, plan.formula, *options)
 
     same(found(), exact)
     assert found(bits=bits + 1) is None
@@ -124,8 +129,8 @@ def test_beside_the_escape_radius_only_more_digits_tell():
         if exact.escaped:
             size = float(abs(complex(*exact.orbit[-1])))
             for share, told in ((1 - 2.0**-18, True), (1, False), (1 + 2.0**-23, False)):
-                escape_radius = float(size * share)
-                found = shifted(known, apart, plan.formula, bits, 999, escape_radius, radius / 50)
+                options = bits, 999, float(size * share), radius / 50
+                found = shifted_for(known, apart, plan.formula, *options)
                 assert (found is not None) == told
             seen += 1
 
@@ -145,11 +150,10 @@ def nucleus(start, period):
 def shifted_to(c, start, radius, bits=200):
     """Return the orbit of c, made from that of `start`."""
     formula = fractals.Scene().make_formula()
-    known = compute_orbit(formula, ZERO, start, bits + 300, 500, RADIUS, radius, with_low=True)
+    wanted = OrbitRequest(formula, ZERO, c, bits + 300, 500, RADIUS, radius)
+    known = compute_orbit(replace(wanted, c=start), with_low=True)
     apart = tuple(there - here for there, here in zip(c, start, strict=True))
-    return shifted(known, apart, formula, bits, 500, RADIUS, radius), (
-        compute_orbit(formula, ZERO, c, bits + 300, 500, RADIUS, radius)
-    )
+    return shifted(known, apart, replace(wanted, bits=bits)), compute_orbit(wanted)
 
 
 def test_a_point_at_0_needs_more_digits():
@@ -234,7 +238,7 @@ def test_orbits_on_the_disk_and_of_other_kinds(computed, monkeypatch):
     def find(k, formula=plan.formula, escape_radius=RADIUS):
         c = plan.center[0] + k * plan.width / 20, plan.center[1]
         options = plan.bits, 8000, escape_radius, plan.width / 2
-        orbit_cache.find(formula, ZERO, c, *options)
+        orbit_cache.find(OrbitRequest(formula, ZERO, c, *options))
         return computed.call_count, computed.call_args.kwargs["with_low"]
 
     assert find(0) == (1, False)
@@ -253,8 +257,9 @@ def test_the_same_orbit_is_computed(computed):
     options = plan.bits, 8000, RADIUS, plan.width / 2
     finders = orbit_cache.find, orbit_cache.find, orbit_cache.find, orbit_cache.find_same
     for k, find in enumerate(finders):
-        find(plan.formula, ZERO, (plan.center[0] + k * plan.width / 20, plan.center[1]), *options)
-    spare = [call.args[3] - plan.bits for call in computed.call_args_list]
+        c = plan.center[0] + k * plan.width / 20, plan.center[1]
+        find(OrbitRequest(plan.formula, ZERO, c, *options))
+    spare = [call.args[0].bits - plan.bits for call in computed.call_args_list]
     assert spare == [64, 128, 0]  # the third is made from the second
 
 

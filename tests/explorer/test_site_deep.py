@@ -10,7 +10,7 @@ from support.sites import asker, drawn, needs_node, skip_unless_fused
 from support.truth import known_scene
 
 import fractals
-from fractals.deep.reference import compute_orbit, view_gate
+from fractals.deep.reference import OrbitRequest, compute_orbit, view_gate
 from fractals.explorer.site import tables
 from fractals.explorer.site.write import write_site
 
@@ -85,7 +85,7 @@ def test_reference_orbits_are_those_of_the_program(ask, tmp_path, name, center, 
     c = tuple(Fraction(Decimal(part)) for part in center)
     zero, radius, bits = (Fraction(0), Fraction(0)), Fraction(1, 10**25), 300
     formula = fractals.load_scene({}, formula=name).make_formula()
-    true = compute_orbit(formula, zero, c, bits, most, 256.0, radius)
+    true = compute_orbit(OrbitRequest(formula, zero, c, bits, most, 256.0, radius))
     asked = {"bits": bits, "most": most, "escapeRadius": 256, "degree": 2}
     whole = [str(round(part * 2**bits)) for part in c]
     job = asked | {"c": whole, "gate": view_gate(radius, bits) if formula.holomorphic else None}

@@ -20,7 +20,7 @@ from support.scenes import KIN, SOME_FORMULAS, label, name_and_power, scene, slo
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.deep import orbit_cache
-from fractals.deep.reference import compute_orbit
+from fractals.deep.reference import OrbitRequest, compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import perturb, plan
@@ -238,8 +238,8 @@ def exact_reference(period, **keys):
     c = Fraction(antenna_nucleus(period, 3 * period)), Fraction(0)
     formula = fractals.Scene().make_formula()
     zero = Fraction(0), Fraction(0)
-    bits = keys.pop("bits", 12 * period)
-    return compute_orbit(formula, zero, c, bits, keys.pop("max_iterations", 10**4), RADIUS, **keys)
+    keys = {"bits": 12 * period, "max_iterations": 10**4, **keys}
+    return compute_orbit(OrbitRequest(formula, zero, c, escape_radius=RADIUS, **keys))
 
 
 def test_orbit_ends_at_the_period():
@@ -258,7 +258,7 @@ def test_an_orbit_that_repeats_its_bits_is_not_computed_on(c):
     formula, zero = fractals.Scene().make_formula(), (Fraction(0), Fraction(0))
     point = tuple(map(Fraction, c))
     with mock.patch("fractals.deep.reference.STEPS_PER_CALL", 1):
-        short = compute_orbit(formula, zero, point, 150, 10**6, RADIUS, on_steps=taken.append)
+        short = compute_orbit(OrbitRequest(formula, zero, point, 150, 10**6, RADIUS), taken.append)
     assert max(taken) < 5000
     assert short.repeats in (1, 3)
     whole = short.until(10**4)
@@ -303,7 +303,7 @@ def test_points_that_float64_cannot_hold_are_kept_apart():
 def test_orbit_that_escapes_ends_there():
     formula = fractals.Scene().make_formula()
     zero = Fraction(0), Fraction(0)
-    found = compute_orbit(formula, zero, (Fraction(1), Fraction(0)), 100, 50, 4)
+    found = compute_orbit(OrbitRequest(formula, zero, (Fraction(1), Fraction(0)), 100, 50, 4))
     assert found.orbit[:, 0].tolist() == [0, 1, 2, 5]
     assert found.escaped
 
@@ -377,10 +377,13 @@ def test_an_orbit_serves_views_down_to_its_least_radius():
     zero = Fraction(0), Fraction(0)
     center = Fraction(-1758, 1000), Fraction(1, 10**4)
 
-    def period(radius):
-        return compute_orbit(formula, zero, center, 200, 500, 4, radius).period
+    def orbit_for(radius):
+        return compute_orbit(OrbitRequest(formula, zero, center, 200, 500, 4, radius))
 
-    found = compute_orbit(formula, zero, center, 200, 500, 4, Fraction(1, 50))
+    def period(radius):
+        return orbit_for(radius).period
+
+    found = orbit_for(Fraction(1, 50))
     assert found.period == 3
     assert 0 < found.least_radius < Fraction(1, 50)
     assert period(found.least_radius * Fraction(1001, 1000)) == 3
@@ -475,9 +478,9 @@ def test_what_takes_hours_must_be_forced():
 def test_orbit_that_does_not_fit_into_memory(monkeypatch):
     asked, compute = [], orbit_cache.compute_orbit
 
-    def note(formula, start, c, bits, limit, *others, **more):
-        asked.append(limit)
-        return compute(formula, start, c, bits, limit, *others, **more)
+    def note(wanted, *others, **more):
+        asked.append(wanted.max_iterations)
+        return compute(wanted, *others, **more)
 
     monkeypatch.setattr(orbit_cache, "compute_orbit", note)
     monkeypatch.setattr(perturb, "memory_size", lambda: 10**6)
