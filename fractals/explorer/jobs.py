@@ -215,8 +215,6 @@ def own_label(scene: Scene) -> str:
     return " ".join(parts)
 
 
-# --- Searches and exports: processes of their own, with progress, that can be killed
-
 # --- The workers of a cluster that draw exports and films
 
 COUNT_SECONDS = 2.0  # between two looks at how many workers there are
@@ -265,9 +263,7 @@ class Workers:
         self._pool.close()
 
 
-# --- Jobs and their files
-
-# The private folder of a server's exported files, and the folders that killed servers left behind.
+# --- Searches and exports: processes of their own, with progress, that can be killed; their files
 
 
 PREFIX = "fractals-export-"

@@ -30,9 +30,7 @@ from fractals.formulas.language.codegen import (
 from fractals.formulas.language.syntax import Tree
 from fractals.kernels.formula import MAX_MEMORY, Formula, explained
 
-# --- Expressions
-
-# Chains of folds and powers, such as conj(absx(z)**3) + c, which are also drawn in deep views.
+# --- Chains of folds and powers, such as conj(absx(z)**3) + c, which are also drawn in deep views.
 #
 # A chain is a map f(z) + c whose f folds and raises z to powers in turn: `absx` and `absy` take the
 # absolute value of the real and of the imaginary part, `conj` and minus signs mirror. Between its
@@ -337,13 +335,11 @@ def expression(
     return deepened(formulas[0], trees[0])
 
 
-# --- A program of several variables: statements in order, and a condition to go on
+# --- A program of several variables: statements in order, such as "w = z^2; z = w + c"
 #
 # ``start`` gives variables their first values, from c, which is the sample there. ``step`` is
 # applied again and again. ``test`` is the condition under which an orbit goes on; without one it
 # ends where ``|z|`` exceeds the escape radius. In a Julia set z begins at the sample.
-
-# Statements in order, such as "w = z^2; z = w + c", become functions of an orbit's numbers.
 #
 # z and the variables whose last values the next step reads are carried along an orbit. A variable
 # that is always real takes one number, and others two.

@@ -90,9 +90,7 @@ def exercise_text(path: Path, folder: Path, language: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-# --- Steps: each script, or check of an answer, runs in a process of its own
-
-# The steps of the lessons: their scripts, pages and exercises, found by file name.
+# --- Steps: scripts, pages and exercises, found by file name; each runs in a process of its own
 
 
 # A wheel has the lessons inside the package, a checkout beside it.

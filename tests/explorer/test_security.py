@@ -112,6 +112,9 @@ def test_two_hosts_or_origins_are_refused(server):
     lines = headers(server, bearer=server.token)
     assert send(server, [f"Host: localhost:{server.port}", *lines])[0] >= 400
     assert send(server, [*lines, "Origin: http://evil.example"])[0] in (400, 403)
+    page = headers(server, bearer=server.token, upgrade=False)
+    assert send(server, page, "/")[0] == 200
+    assert send(server, [*page, "Origin: http://evil.example"], "/")[0] == 403
 
 
 def test_a_one_time_address_opens_once(server):

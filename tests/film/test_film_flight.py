@@ -67,7 +67,8 @@ def test_keys_with_times_are_reached_and_the_way_has_no_jump():
     for camera, at in zip(loop, (0, 1, 2, 4, 5), strict=False):
         assert places[40 * at] == pytest.approx(camera["position"], abs=1e-3)
     steps = np.diff(np.vstack([places, places[:1]]), axis=0)
-    turns = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairwise(steps)]
+    round_ = pairwise([*steps, steps[0]])
+    turns = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in round_]
     assert min(turns) > 0.9  # no corner, at the loop's begin neither
     soft = fractals.film(keyed(*PLACES, times=[0, 1, 2], ease="soft"))
     first = np.linalg.norm(np.diff(places_of(soft)[0], axis=0), axis=1)

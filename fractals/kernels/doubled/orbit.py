@@ -30,7 +30,6 @@ from fractals.kernels.orbit import (
 )
 
 RECORDER = Target(recording, float, float, int, int, int, int, lambda array, index, value: None)
-CHANGE = "p", "q", "s", "t"  # names of dz, or of the columns of a Jacobian matrix
 
 
 class DoubledOrbit(NamedTuple):
