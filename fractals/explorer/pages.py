@@ -42,9 +42,10 @@ from fractals.rendering.plan import make_plan
 from fractals.rendering.render import draw_image
 from fractals.rendering.tiles import Tile, tiles_within
 from fractals.scene.model import Scene
-from fractals.scene.paint import Blend
+from fractals.scene.paint import Blend, Paint
 from fractals.scene.picture import Develop
 from fractals.scene.scatter import FILTERS
+from fractals.scene.table import Table
 from fractals.tools import sheet
 from fractals.tools.schema import schema_of
 
@@ -244,51 +245,56 @@ def _order(title: str) -> str:
     return re.sub(r"^(the|an?) ", "", title.lower())
 
 
+def _coloring_facts(name: str) -> dict[str, Any]:
+    make = catalog.load("coloring", name)
+    coloring = make()
+    kinds = {int: "int", float: "float", str: "text"}
+    options = [
+        {
+            "name": key,
+            "type": "choice" if option.choices else kinds[type(option.default)],
+            **option._asdict(),
+            "choices": list(option.choices),
+        }
+        for key, option in coloring.options.items()
+    ]
+    keys = ("name", "title", "side", "transfer", "palette", "blend", "derivative", "ends")
+    facts = {key: getattr(coloring, key) for key in keys}
+    facts |= {"statistic": bool(coloring.statistic), "meaning": _meaning(make)}
+    return {**facts, "options": options}
+
+
+def _formula_facts(name: str) -> dict[str, Any]:
+    make = catalog.load_formula(name)
+    formula = make()
+    options = formula.parameters.items()
+    facts = {
+        "name": name,
+        "title": formula.title,
+        "meaning": _meaning(make),
+        "group": getattr(formula, "group", "Others"),
+        "options": {key: _plain(value) for key, value in options},
+        "meanings": meanings_of(make),
+        "whole": [key for key, value in options if type(value) is int],
+        "values": families.load(formula.family).single_pixels,
+        "exposure": Develop().usual(formula.family)[0],
+    }
+    usual = {key: given.default for key, given in inspect.signature(make).parameters.items()}
+    if tables := {key: value for key, value in usual.items() if isinstance(value, tuple)}:
+        facts["tables"] = tables
+    for key in ("holomorphic", "perturbed"):
+        if hasattr(formula, key):
+            facts |= {"deep" if key == "perturbed" else key: bool(getattr(formula, key))}
+    return facts
+
+
+def _words(table: type[Table], key: str) -> tuple[str, ...]:
+    """Return the words that a key of a scene takes."""
+    return get_args(table.model_fields[key].annotation)
+
+
 def catalog_table() -> dict[str, Any]:
     """Return the catalog, as of PROTOCOL.md."""
-    kinds = {int: "int", float: "float", str: "text"}
-    colorings = []
-    for name in catalog.names("coloring"):
-        make = catalog.load("coloring", name)
-        coloring = make()
-        options = [
-            {
-                "name": key,
-                "type": "choice" if option.choices else kinds[type(option.default)],
-                **option._asdict(),
-                "choices": list(option.choices),
-            }
-            for key, option in coloring.options.items()
-        ]
-        keys = ("name", "title", "side", "transfer", "palette", "blend", "derivative", "ends")
-        facts = {key: getattr(coloring, key) for key in keys}
-        facts |= {"statistic": bool(coloring.statistic), "meaning": _meaning(make)}
-        colorings.append({**facts, "options": options})
-    formulas = []
-    for name in formula_names():
-        if name in WRITTEN:
-            continue
-        make = catalog.load_formula(name)
-        formula = make()
-        options = formula.parameters.items()
-        facts = {
-            "name": name,
-            "title": formula.title,
-            "meaning": _meaning(make),
-            "group": getattr(formula, "group", "Others"),
-            "options": {key: _plain(value) for key, value in options},
-            "meanings": meanings_of(make),
-            "whole": [key for key, value in options if type(value) is int],
-            "values": families.load(formula.family).single_pixels,
-            "exposure": Develop().usual(formula.family)[0],
-        }
-        usual = {key: given.default for key, given in inspect.signature(make).parameters.items()}
-        if tables := {key: value for key, value in usual.items() if isinstance(value, tuple)}:
-            facts["tables"] = tables
-        for key in ("holomorphic", "perturbed"):
-            if hasattr(formula, key):
-                facts |= {"deep" if key == "perturbed" else key: bool(getattr(formula, key))}
-        formulas.append(facts)
     variations = [
         {"name": name, "title": made.title, "parameters": dict(made.parameters)}
         for name in catalog.names("variation")
@@ -305,15 +311,15 @@ def catalog_table() -> dict[str, Any]:
         for table in [catalog.read("gallery", name)]
     ]
     return {
-        "formulas": formulas,
+        "formulas": [_formula_facts(name) for name in formula_names() if name not in WRITTEN],
         "variations": variations,
-        "colorings": colorings,
+        "colorings": [_coloring_facts(name) for name in catalog.names("coloring")],
         "palettes": colors,
-        "transfers": ["auto", "linear", "sqrt", "cbrt", "log", "atan"],
+        "transfers": _words(Paint, "transfer"),
         "blends": get_args(Blend),
         "filters": list(FILTERS),
-        "curves": ["auto", "clip", "filmic"],
-        "masks": ["auto", "escaped", "inside", "all"],
+        "curves": _words(Develop, "curve"),
+        "masks": _words(Paint, "mask"),
         "scenes": sorted(scenes, key=lambda each: _order(each["title"])),
         "schema": schema_of(Scene),
     }

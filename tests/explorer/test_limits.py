@@ -36,6 +36,24 @@ def test_a_client_that_takes_no_messages_is_cut_off(monkeypatch, bound, allowed)
     assert asyncio.run(talk()) == {"MAX_COUNT": 4, "MAX_BYTES": 5}[bound]
 
 
+def test_tiles_of_views_and_colors_that_were_given_up_are_not_sent(monkeypatch):
+    monkeypatch.setattr(session, "WINDOW", 15)
+    room = []
+
+    async def talk():
+        outbox = Outbox(asyncio.get_running_loop(), lambda: room.append(not outbox.full))
+        for content, *tile in (("words",), ("old", 1, 2), ("paint", 2, 1), ("new", 2, 2)):
+            outbox.put(content, *tile)
+        assert outbox.full
+        outbox.drop(2, 2)
+        assert [await outbox.take(), await outbox.take()] == ["words", "new"]
+        outbox.put("end")
+        assert await outbox.take() == "end"
+
+    asyncio.run(talk())
+    assert room == [True]
+
+
 def test_a_client_that_says_no_hello_is_closed(own_server, monkeypatch):
     monkeypatch.setattr(application, "HELLO_SECONDS", 0.2)
     server = own_server()

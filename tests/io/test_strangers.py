@@ -643,6 +643,9 @@ def test_a_file_that_may_not_be_replaced_is_refused_before_the_work(tmp_path, mo
     os.symlink("/dev/null", tmp_path / "null.png")
     for name in ("public/a.png", "link.png", "new link.png", "null.png"):  # ours, and root's
         files.check_output(tmp_path / name, True)
+    for name in ("public/a.png", "link.png", "new link.png"):  # the last one leads to no file
+        with pytest.raises(FractalsError, match="exists already"):
+            files.check_output(tmp_path / name, False)
     with pytest.raises(FractalsError, match=r"the folder '.*none' does not exist"):
         files.check_output(tmp_path / "gone.png", True)
     monkeypatch.setattr(os, "geteuid", lambda: os.stat(theirs).st_uid + 12345)

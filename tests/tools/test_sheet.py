@@ -10,7 +10,7 @@ from support.scenes import scene
 import fractals
 from fractals import catalog
 from fractals.errors import OptionError
-from fractals.rendering.fit import SIZE, curved_values
+from fractals.rendering.fit import SIZE, curved_values, fit_values
 from fractals.tools import sheet
 
 SPIRAL = {"center": ("-0.743643887037151", "0.131825904205330"), "width": "0.003"}
@@ -135,6 +135,14 @@ def test_what_is_given_is_not_fitted_in_python(given):
     drawn = fractals.render("seahorse", **{"coloring": "stripe_average", **given}, **small)
     assert drawn.scene.color.density == 0.7
     assert drawn.scene.color.palette == "hokusai"
+
+
+def test_values_that_hardly_differ_are_fitted_by_numbers_that_a_scene_takes():
+    close = 0.3 + np.linspace(0, 1e-9, 100)
+    density, offset = fit_values(close, cyclic=True)
+    assert (density, offset) == (1e6, -3e5)
+    assert scene(density=density, offset=offset).color.density == density
+    assert fit_values(np.full(9, 0.3), cyclic=True) == (1.0, 0.0)
 
 
 def test_the_layers_are_fitted_where_this_is_asked_for(run):
