@@ -26,6 +26,8 @@ from fractals.rendering.options import StoreOptions
 
 if TYPE_CHECKING:
     from fractals.rendering.plan import Keeps
+    from fractals.rendering.stores.compute_store import Computed
+    from fractals.scene.model import Scene
 
 # `fractals worker` and `fractals cluster-keys`: the machines of a cluster.
 
@@ -164,27 +166,8 @@ def compute_command(
         return
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         if suffix == ".fz":
-            try:
-                computed = fractals.compute_to(
-                    output,
-                    scene,
-                    overwrite=overwrite,
-                    part=share,
-                    cluster=cluster,
-                    progress=progress,
-                    **how,
-                )
-            except KeyboardInterrupt:
-                tell(f"{output}: finished tiles are kept; the same command resumes")
-                raise
-            if computed.before:
-                tell(
-                    f"{output}: resumed with {computed.before} of {computed.tiles} {computed.unit}"
-                )
-            if share:
-                left = f"{computed.missing} of {computed.tiles} {computed.unit} are missing"
-                ready = f"fractals compute {output} puts the {computed.unit} together"
-                tell(f"{output}: part {part} is there; {left if computed.missing else ready}")
+            how |= {"overwrite": overwrite, "part": share, "cluster": cluster}
+            computed = _computed_to(output, scene, progress=progress, **how)
             report(computed, output, computed.method, as_json, lost)
             return
         check_output(output, overwrite)
@@ -195,3 +178,20 @@ def compute_command(
     new = [f"{output}: {raw_format.lost}"] if raw_format.lost else []
     report(raw, output, raw.method, as_json, lost + new)
     tell_lost(new)
+
+
+def _computed_to(output: str, scene: "Scene", **how: Any) -> "Computed":
+    """Compute a scene into a store, tell how far it is, and return that."""
+    try:
+        found = fractals.compute_to(output, scene, **how)
+    except KeyboardInterrupt:
+        tell(f"{output}: finished tiles are kept; the same command resumes")
+        raise
+    if found.before:
+        tell(f"{output}: resumed with {found.before} of {found.tiles} {found.unit}")
+    if part := how["part"]:
+        left = f"{found.missing} of {found.tiles} {found.unit} are missing"
+        ready = f"fractals compute {output} puts the {found.unit} together"
+        i, n = part
+        tell(f"{output}: part {i}/{n} is there; {left if found.missing else ready}")
+    return found

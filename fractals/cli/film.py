@@ -28,6 +28,7 @@ from fractals.films.options import FilmOptions, SaveOptions
 if TYPE_CHECKING:
     from fractals.films.film import Film
     from fractals.films.plan import FilmPlan
+    from fractals.films.writing import Saved
 
 LOOP_FPS = {".webp": 30.0, ".gif": 25.0}  # where neither the scene nor an option says another
 LONG = 24 * 3600  # seconds, beyond which a film requires --force
@@ -194,21 +195,8 @@ def _plan_lines(plan: "FilmPlan") -> list[str]:
 def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json: bool) -> None:
     from dataclasses import replace
 
-    from fractals.backends.probe import memory_size
-    from fractals.io.stores.store import bytes_text
-
     plan = film.plan()
-    if plan.seconds > LONG and not force:
-        raise OptionError(
-            f"the film takes {about(plan.seconds)}: give a smaller --size or fewer --seconds; "
-            "--force makes it all the same"
-        )
-    free = memory_size()
-    if free and plan.memory > 0.9 * free:
-        raise OptionError(
-            f"the film needs {bytes_text(plan.memory)}, and {bytes_text(free)} are free: give a "
-            "smaller --size or --supersampling, or more --seconds"
-        )
+    _check(plan, force)
     for warning in film.warnings():
         tell(warning)
     if Verbosity.verbose:
@@ -221,6 +209,31 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         except KeyboardInterrupt:
             tell(f"{path}: finished segments are kept; the same command resumes")
             raise
+    _report(film, path, saved, as_json)
+
+
+def _check(plan: "FilmPlan", force: bool) -> None:
+    """Raise an `OptionError` for a film that takes too long, or more memory than is free."""
+    from fractals.backends.probe import memory_size
+    from fractals.io.stores.store import bytes_text
+
+    if plan.seconds > LONG and not force:
+        raise OptionError(
+            f"the film takes {about(plan.seconds)}: give a smaller --size or fewer --seconds; "
+            "--force makes it all the same"
+        )
+    free = memory_size()
+    if free and plan.memory > 0.9 * free:
+        raise OptionError(
+            f"the film needs {bytes_text(plan.memory)}, and {bytes_text(free)} are free: give a "
+            "smaller --size or --supersampling, or more --seconds"
+        )
+
+
+def _report(film: "Film", path: str, saved: "Saved", as_json: bool) -> None:
+    """Print what a film has become."""
+    from fractals.io.stores.store import bytes_text
+
     if saved.resumed:
         tell(f"{path}: resumed with {saved.resumed} of {counted(saved.frames, 'frame')}")
     if saved.flashes:
