@@ -29,6 +29,7 @@ from fractals.scene.numbers import (
     log2,
     missing_decimals,
     plain,
+    scientific,
     width_text,
 )
 from fractals.search.find import find_misiurewicz
@@ -37,6 +38,8 @@ T = TypeVar("T")
 
 SPEED = 1.5  # octaves a second of a zoom without a length
 SHORTEST = 2.0  # seconds of a zoom without a length
+# Times the width of the whole, beyond which `to` lacks a minus sign: the set would be some pixels.
+WIDEST = 100
 PREVIEW = 4  # the sides of a film divided by those of its preview
 LEAST = 16  # pixels of a preview's side
 SPARE = 12  # decimals of a center beyond those of the narrowest width
@@ -278,6 +281,11 @@ def _zoomed(
             )
     else:
         first, last = own, width
+        if (times := last / home_width_of(scene)) > WIDEST:
+            raise OptionError(
+                f"to={to} is {scientific(times)} times the width of the whole fractal, which would "
+                "be a dot: give a smaller width, such as 1e-12"
+            )
         if first == last:
             raise OptionError(f"to={to} is the width of the scene, so nothing moves: give another")
     seconds = seconds or max(SHORTEST, abs(log2(first / last)) / SPEED)

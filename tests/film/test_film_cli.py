@@ -93,6 +93,7 @@ def test_tracks_of_a_file(film):
         (["--width", "3", "--to", "3"], 2, "so nothing moves"),
         (["--to", "abc"], 2, "--to: 'abc' is not a decimal number"),
         (["--to", "0"], 2, "is not greater than 0"),
+        (["seahorse", "--to", "1e12"], 2, "--to 1e12 is 2.2e+11 times the width of the whole"),
         (["seahorse", "--seconds", "x"], 2, "--seconds: 'x' is no time"),
         (["seahorse", "--cycle", "0"], 2, "--cycle 0: give more than 0 seconds"),
         (["seahorse", "--cycle", "2", "--seconds", "3"], 2, "the loop would jump"),
