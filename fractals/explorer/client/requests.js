@@ -126,6 +126,9 @@ export class Requests {
     if (t === "progress" || t === "started") job.onProgress(message);
     else if (t === "surprised") job.sheet.set(message.index, message);
     else if (t === "found" || t === "exported" || t === "done") this.#end(number)?.resolve(message);
+    else if (t === "error" && message.re === "cancel")
+      // It has ended, and its last message waits for pictures that are being decoded.
+      this.#end(number)?.reject(failure({ ...message, cancelled: true }));
     else if (t === "failed" || t === "error") this.#end(number)?.reject(failure(message));
     return true;
   }

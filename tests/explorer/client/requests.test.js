@@ -33,6 +33,17 @@ test("a job that ends while its end is asked for brings no message", async () =>
   assert.ok(!requests.text({ t: "error", re: "view", frame: 3, message: "wrong" })); // which the page shows
 });
 
+test("a job that is cancelled while its pictures are decoded is no mistake", async () => {
+  const { requests } = made();
+  const job = requests.job({ t: "surprise", seed: 1 });
+  job.cancel();
+  const line = `the job ${job.id} does not run`; // comes before "done", which waits for the pictures
+  requests.text({ t: "error", re: "cancel", job: job.id, message: line });
+  await assert.rejects(job.done, { cancelled: true });
+  requests.text({ t: "done", job: job.id });
+  assert.equal(job.cancel(), false);
+});
+
 test("without a connection nothing is asked", async () => {
   const { requests, sent, shown } = made({ connected: false, placed: { frame: 3 } });
   await assert.rejects(requests.ask({ t: "link" }), /connection/);
