@@ -507,12 +507,20 @@ async def drawn(thumbnails: Thumbnails, scene: Scene) -> bytes | str:
 
 
 def bare(data: bytes) -> bytes:
-    """Return a module without its types and meanings, which no browser needs; lines stay.
+    """Return a module without its types and comments, which no browser needs; lines stay.
 
-    >>> bare(b"/** A sum. */\\nconst sum = (/** @type {number} */ a) => a;")
+    >>> bare(b"/** A sum. */\\nconst sum = (/** @type {number} */ a) => a; // one")
     b'\\nconst sum = ( a) => a;'
+    >>> bare(b'const text = "a // b"; // said\\nhtml`<p> // \\n// </p>`')
+    b'const text = "a // b"; // said\\nhtml`<p> // \\n// </p>`'
     """
-    return COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), data)
+    lines, inside = [], False  # inside: a template goes on
+    for line in COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), data).split(b"\n"):
+        code, mark, _ = line.partition(b"// ")
+        whole = code.count(b'"') % 2 == code.count(b"`") % 2 == 0 and code[-1:].strip() == b""
+        lines.append(code.rstrip() if mark and whole and not inside else line)
+        inside ^= lines[-1].count(b"`") % 2 == 1
+    return b"\n".join(lines)
 
 
 def client_bytes(name: str) -> bytes | None:

@@ -253,6 +253,10 @@ def test_modules_are_sent_without_types_and_stay_what_they_are():
             assert sent == whole
             continue
         assert b"/**" not in sent
+        lines = pages.COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), whole).split(b"\n")
+        for line, kept in zip(lines, sent.split(b"\n"), strict=True):
+            assert line.startswith(kept)
+            assert line == kept or line.removeprefix(kept).lstrip().startswith(b"// ")
         for found in re.finditer(rb"/\*\*", whole):  # no text of the page has these signs
             before = whole[: found.start()].rpartition(b"\n")[2]
             assert before.count(b'"') % 2 == 0, (name, before)

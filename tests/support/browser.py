@@ -18,12 +18,17 @@ ARGUMENTS = (
     "--no-sandbox",
 )
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-PATIENCE = 120  # seconds: programs may have to be compiled
+PATIENCE = 120  # seconds
+COMPILED = 900  # seconds: an own formula is compiled by a process that leaves cores to others
 # What is told where a wait ends.
 STATE = """() => window.explorer && JSON.stringify(
     ["connected", "lost", "drawn", "status", "paused", "placed", "scene"].map(
         (name) => [name, explorer[name]]))"""
-GO_ON = "[window.explorer, window.second].forEach((each) => each?.paused && each.goOn())"
+# Whether a condition holds, and whether the server compiles; paused views go on.
+LOOK = """[window.explorer, window.second].reduce((told, each) => {
+    if (each?.paused) each.goOn();
+    return [told[0], told[1] || each?.status?.what === "compiling"];
+}, [Boolean(%s), false])"""
 COARSE = 0.25  # device pixels a CSS pixel, where panels are tested: little work for WebGL
 # The page draws on a plain canvas where WebGL2 has no graphics card, by the name of the renderer.
 CARD = """(() => {
@@ -139,12 +144,19 @@ class Explored:
         return self.page.evaluate(script, value)
 
     def until(self, condition):
-        """Wait until an expression is true; views that a busy machine pauses go on."""
-        deadline = time.monotonic() + PATIENCE
-        while not self.page.evaluate(f"({GO_ON}, Boolean({condition}))"):
+        """Wait until an expression is true: for some time, and as long as programs are compiled."""
+        begun = now = time.monotonic()
+        deadline = begun + PATIENCE
+        while True:
+            found, compiling = self.page.evaluate(LOOK % f"({condition})")
+            if found:
+                return
             assert not self.problems, self.problems
-            assert time.monotonic() < deadline, (condition, self.page.evaluate(STATE))
+            assert now < deadline, (condition, self.page.evaluate(STATE))
             time.sleep(0.02)
+            now = time.monotonic()
+            if compiling and now < begun + COMPILED:
+                deadline = now + PATIENCE
 
     def settle(self):
         """Wait for the exact pixels; return the scene that the page shows."""

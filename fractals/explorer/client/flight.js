@@ -39,6 +39,14 @@ export class Flight {
     return map;
   }
 
+  /** Degrees that the picture is turned by, with all moves until now. */
+  get rotation() {
+    const [a, , c] = this.map,
+      { placed, scene } = this.shown;
+    const by = ((Math.atan2(-c, a) * 180) / Math.PI) * (scene?.view?.mirror ? -1 : 1);
+    return (((placed?.rotation ?? 0) - by + 540) % 360) - 180;
+  }
+
   /** @param {number[]} map @param {import("./queue.js").Wish} wish */
   #moved(map, { move, size, state, of = null }) {
     if (of !== null) return inverse(this.chain.of(of) ?? IDENTITY);

@@ -251,7 +251,7 @@ export function attachGestures(explorer, canvas) {
   }
 
   function shift(/** @type {number[]} */ by, /** @type {string} */ step) {
-    const fly = explorer.looking(by);
+    const fly = looking(explorer, by);
     explorer.move({ ...(fly ? { fly } : { by }), stage: "moving", step });
   }
 
@@ -371,4 +371,12 @@ function zoomInto(explorer, [x0, y0, x1, y1]) {
     64 * Math.log2(share * Math.min((16 * width) / (x1 - x0), (16 * height) / (y1 - y0))),
   );
   explorer.move({ at, by: middle.map((part, k) => part - at[k]), scale, focus: middle });
+}
+
+/** Return how a camera in flight turns where the picture is dragged; null: the picture moves.
+ * @param {import("./explorer.js").Explorer} explorer @param {number[]} by sixteenths of a pixel */
+function looking({ flying, placed, scene, size }, by) {
+  if (!flying || !placed?.camera) return null;
+  const degrees = (scene.camera?.field ?? 42) / size[1] / 16;
+  return [0, 0, 0, Math.round(-100 * degrees * by[0]), Math.round(100 * degrees * by[1])];
 }

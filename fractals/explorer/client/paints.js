@@ -1,5 +1,6 @@
 /** The colors of the scene: what the user changes, what the server has accepted, and cycling. */
 import { observe } from "./state.js";
+import { say } from "./words.js";
 
 const LAST_SEQ = 65_535;
 const NUMBERS = ["density", "offset", "blend", "opacity"]; // the shader takes these as they are
@@ -135,7 +136,12 @@ export class Paints {
         explorer: { stage, scene, layers },
       } = this,
       { phase } = stage;
+    if (!explorer.placed?.values) return;
+    if (speed && !stage.renderer.values) return explorer.tell(say("cycling_needs_a_graphics_card"));
+    if (speed && matchMedia("(prefers-reduced-motion: reduce)").matches)
+      return explorer.tell(say("palette_cycling_is_off_because"));
     this.speed = speed;
+    explorer.wake();
     stage.hideExact = speed !== 0;
     if (speed || !phase) return;
     stage.phase = 0;

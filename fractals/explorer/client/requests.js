@@ -1,4 +1,5 @@
 /** Questions to the server, and the answers that belong to them. */
+import { kept } from "./state.js";
 import { say } from "./words.js";
 
 /** @type {Record<string, string>} */
@@ -38,16 +39,21 @@ export class Requests {
   /** @type {{seq: number, onPreview: OnPreview}|null} */ #julia = null; // {seq, onPreview} of the preview under way
   /** @type {[Asked<Sent.Julia>, OnPreview]|null} */ #wanted = null; // the next preview
 
-  /** @param {(message: Sent) => void} send @param {() => number} frame the newest placed frame */
-  constructor(send, frame) {
+  /** @param {{connected: boolean, placed: Received.Placed|null}} shown what the model shows @param {(message: Sent) => void} send
+   * @param {() => number} frame the newest placed frame @param {(at: number[]) => number[]} here a point of the canvas in that frame */
+  constructor(shown, send, frame, here) {
+    this.shown = shown;
     this.send = send;
     this.frame = frame;
+    this.here = here;
   }
 
   /** Send a question. @template {Asked} Question @param {Question} message @returns {Promise<AnswerTo<Question>>} */
   ask(message) {
-    const sent = /** @type {Asked} */ ({ ...message }),
+    if (!this.shown.connected) return Promise.reject(unconnected());
+    const sent = signed(/** @type {Asked} */ ({ ...message })),
       { t } = sent;
+    if ("at" in sent && sent.t !== "moments" && sent.at) sent.at = this.here(sent.at);
     const one = sent.t === "bookmark" && !sent.remove && !sent.rename && !sent.link;
     if (OF_A_FRAME.includes(t) || one) sent.frame = this.frame();
     if (t === "export" || t === "film") sent.job = ++this.#count;
@@ -72,16 +78,25 @@ export class Requests {
    * @template {Asked & {t: keyof Ends}} Question @param {Question} message @param {(told: OfJob) => void} [onProgress]
    * @returns {Job<Question["t"]>} */
   job(message, onProgress = () => {}) {
+    if (!this.shown.connected)
+      return { id: 0, done: Promise.reject(unconnected()), cancel: () => false };
     const id = ++this.#count;
     const done = new Promise((resolve, reject) => {
       this.#jobs.set(id, { onProgress, resolve, reject, sheet: new Map() });
-      this.send(/** @type {Sent} */ ({ ...message, job: id, frame: this.frame() }));
+      this.send(/** @type {Sent} */ ({ ...signed(message), job: id, frame: this.frame() }));
     });
     return { id, done, cancel: () => this.#jobs.has(id) && this.send({ t: "cancel", job: id }) };
   }
 
-  /** Ask for a preview of a Julia set; while one is drawn, only the newest wish is kept. */
-  julia(/** @type {Asked<Sent.Julia>} */ where, /** @type {OnPreview} */ onPreview) {
+  /** Ask for a preview of the Julia set of a point of the canvas; while one is drawn, only the newest wish is kept.
+   * @param {{at: number[], size?: number}} of @param {OnPreview} onPreview */
+  julia({ at, size = 256 }, onPreview) {
+    const { connected, placed } = this.shown;
+    if (connected && placed) this.#draw({ t: "julia", at: this.here(at), size }, onPreview);
+  }
+
+  /** @param {Asked<Sent.Julia>} where @param {OnPreview} onPreview */
+  #draw(where, onPreview) {
     if (this.#julia) {
       this.#wanted = [where, onPreview];
       return;
@@ -111,6 +126,9 @@ export class Requests {
     if (t === "progress" || t === "started") job.onProgress(message);
     else if (t === "surprised") job.sheet.set(message.index, message);
     else if (t === "found" || t === "exported" || t === "done") this.#end(number)?.resolve(message);
+    else if (t === "error" && message.re === "cancel")
+      // It has ended, and its last message waits for pictures that are being decoded.
+      this.#end(number)?.reject(failure({ ...message, cancelled: true }));
     else if (t === "failed" || t === "error") this.#end(number)?.reject(failure(message));
     return true;
   }
@@ -172,12 +190,12 @@ export class Requests {
     this.#julia = null;
     const next = this.#wanted;
     this.#wanted = null;
-    if (next) this.julia(next[0], next[1]);
+    if (next) this.#draw(next[0], next[1]);
   }
 
   /** Fail all that is unanswered, because the connection is lost. */
   lost() {
-    const error = failure({ message: say("the_connection_is_lost") });
+    const error = unconnected();
     for (const { reject } of this.#take(() => true)) reject(error);
     for (const id of [...this.#jobs.keys()]) this.#end(id)?.reject(error);
     this.#julia = this.#wanted = null;
@@ -194,4 +212,17 @@ function failure(
   /** @type {{message: string, cancelled?: boolean}} */ { message, cancelled = false },
 ) {
   return Object.assign(new Error(message), { cancelled });
+}
+
+const unconnected = () => failure({ message: say("the_connection_is_lost") });
+
+/** Return a message with the user's name, if what it makes is kept.
+ * @template {Asked} Question @param {Question} message @returns {Question} */
+function signed(message) {
+  const author = kept.get("author", "");
+  if (!author) return message;
+  if (message.t === "export" || message.t === "film" || message.t === "link")
+    return { ...message, author };
+  const keeps = message.t === "bookmark" && !message.remove && !message.rename && !message.link;
+  return keeps ? { ...message, author } : message;
 }

@@ -2,7 +2,7 @@
 import { PlainRenderer } from "./canvas2d.js";
 import { PIXELS } from "./decode.js";
 import { apply, compose, IDENTITY, inverse, isIdentity, scaleOf } from "./frames.js";
-import { canvasOf, Picture, pixelsOf } from "./picture.js";
+import { canvasOf, newCanvas, Picture, pixelsOf } from "./picture.js";
 import { makeRenderer } from "./renderer.js";
 
 const FARTHEST = 2 ** 12; // scale between the view and an older picture that is still drawn
@@ -224,6 +224,17 @@ export class Stage {
   read(map) {
     this.draw(map, 1);
     return this.renderer.read();
+  }
+
+  /** Return a canvas of what is seen. @param {number[]} map as of `draw` @param {number} width */
+  still(map, width) {
+    const { width: across, height: down } = this.canvas,
+      height = Math.max(1, Math.round((width * down) / across));
+    const [made, context] = newCanvas(width, height);
+    this.draw(map, 1); // a browser keeps the pixels of WebGL until its next frame only
+    context.imageSmoothingQuality = "high";
+    context.drawImage(this.canvas, 0, 0, width, height);
+    return made;
   }
 
   #under(

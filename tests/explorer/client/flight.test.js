@@ -129,3 +129,15 @@ test("a move changes the place of a scene, or the camera of a solid, and ends it
   const solid = movedScene(scene, /** @type {any} */ ({ ...placed, camera }));
   assert.deepEqual([solid.camera, solid.view], [camera, scene.view]);
 });
+
+test("the picture is turned as it was drawn, and by all moves since", () => {
+  const { shown, queue, flight } = made();
+  assert.equal(flight.rotation, 0);
+  shown.placed.rotation = 170;
+  queue.move({ ...MOVE, turn: 3000 }, "settled");
+  assert.ok(Math.abs(flight.rotation - 140) < 1e-6);
+  queue.move({ ...MOVE, turn: -9000 }, "settled");
+  assert.ok(Math.abs(flight.rotation + 130) < 1e-6);
+  shown.scene.view = { mirror: true };
+  assert.ok(Math.abs(flight.rotation - 110) < 1e-6);
+});

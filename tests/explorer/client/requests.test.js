@@ -2,13 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Requests } from "../../../fractals/explorer/client/requests.js";
+import { kept } from "../../../fractals/explorer/client/state.js";
 
-test("a job that ends while its end is asked for brings no message", async () => {
-  const sent = /** @type {Sent[]} */ ([]);
+/** Questions of a page that shows frame 3, which lies 16 sixteenths of a pixel to the left. */
+function made(/** @type {any} */ shown = { connected: true, placed: { frame: 3 } }) {
+  const sent = /** @type {any[]} */ ([]);
   const requests = new Requests(
+    shown,
     (message) => sent.push(message),
     () => 3,
+    ([x, y]) => [x - 16, y],
   );
+  return { requests, sent, shown };
+}
+
+test("a job that ends while its end is asked for brings no message", async () => {
+  const { requests, sent } = made();
   const job = requests.job({ t: "sheet", scenes: [] });
   job.cancel();
   assert.deepEqual(
@@ -22,4 +31,70 @@ test("a job that ends while its end is asked for brings no message", async () =>
   assert.equal(job.cancel(), false);
   assert.equal(sent.length, 2);
   assert.ok(!requests.text({ t: "error", re: "view", frame: 3, message: "wrong" })); // which the page shows
+});
+
+test("a job that is cancelled while its pictures are decoded is no mistake", async () => {
+  const { requests } = made();
+  const job = requests.job({ t: "surprise", seed: 1 });
+  job.cancel();
+  const line = `the job ${job.id} does not run`; // comes before "done", which waits for the pictures
+  requests.text({ t: "error", re: "cancel", job: job.id, message: line });
+  await assert.rejects(job.done, { cancelled: true });
+  requests.text({ t: "done", job: job.id });
+  assert.equal(job.cancel(), false);
+});
+
+test("without a connection nothing is asked", async () => {
+  const { requests, sent, shown } = made({ connected: false, placed: { frame: 3 } });
+  await assert.rejects(requests.ask({ t: "link" }), /connection/);
+  const job = requests.job({ t: "sheet", scenes: [] });
+  await assert.rejects(job.done, /connection/);
+  assert.equal(job.cancel(), false);
+  requests.julia({ at: [0, 0] }, () => {});
+  shown.connected = true;
+  shown.placed = null;
+  requests.julia({ at: [0, 0] }, () => {});
+  assert.deepEqual(sent, []);
+});
+
+test("points of the canvas are asked for where the newest frame has them", () => {
+  const { requests, sent } = made();
+  requests.ask({ t: "pick", at: [160, 32] });
+  requests.julia({ at: [160, 32] }, () => {});
+  requests.julia({ at: [0, 0] }, () => assert.fail()); // a newer one takes its place
+  const newest = /** @type {object[]} */ ([]);
+  requests.julia({ at: [320, 0], size: 64 }, (preview) => newest.push(preview));
+  assert.deepEqual(sent, [
+    { t: "pick", at: [144, 32], frame: 3 },
+    { t: "julia", at: [144, 32], size: 256, seq: 1, frame: 3 },
+  ]);
+  requests.preview(/** @type {any} */ ({ frame: 1 }));
+  assert.deepEqual(sent.at(-1), { t: "julia", at: [304, 0], size: 64, seq: 2, frame: 3 });
+  requests.preview(/** @type {any} */ ({ frame: 2 }));
+  assert.equal(newest.length, 1);
+});
+
+test("what is kept has the user's name, and questions have none", () => {
+  const { requests, sent } = made();
+  kept.set("author", "Ada");
+  requests.ask({ t: "link" });
+  requests.ask({ t: "bookmark", name: "here" });
+  requests.ask({ t: "bookmark", name: "here", remove: true });
+  requests.ask({ t: "bookmarks" });
+  requests.job({ t: "film" });
+  requests.job({ t: "sheet", scenes: [] });
+  kept.set("author", null);
+  requests.ask({ t: "link" });
+  assert.deepEqual(
+    sent.map(({ t, author }) => [t, author]),
+    [
+      ["link", "Ada"],
+      ["bookmark", "Ada"],
+      ["bookmark", undefined],
+      ["bookmarks", undefined],
+      ["film", "Ada"],
+      ["sheet", undefined],
+      ["link", undefined],
+    ],
+  );
 });

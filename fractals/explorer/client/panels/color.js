@@ -90,6 +90,21 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     );
   }
 
+  let wish = {}; // the newest
+  /** Show the layer in another palette by the shader. @param {Palette|null} palette null: no more @param {boolean} [cyclic]
+   * @returns {Promise<boolean>} whether it is shown: the page must have values */
+  async function shade(palette, cyclic = true) {
+    const mine = (wish = {}),
+      layer = index(),
+      { stage, scene } = explorer;
+    if (!palette || !explorer.connected) return stage.peek(null);
+    if (!stage.renderer.values) return false;
+    const inside = scene.color?.inside ?? "#000000",
+      told = await explorer.request({ t: "lookup", palette, inside }).catch(() => null);
+    if (!told || mine !== wish) return false;
+    return stage.peek({ layer, cyclic, entries: told.entries, rows: told.rows });
+  }
+
   /** Show a palette on the picture as long as it is pointed at: by the shader, or as a small picture laid over it. */
   let over = /** @type {ReturnType<typeof drawSheet>|null} */ (null);
   async function peek(/** @type {Palette|null} */ palette) {
@@ -98,7 +113,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     ui.over = null;
     const cyclic = tableOf(palette ?? "", catalog).cyclic;
     if (
-      (await explorer.peek(index(), palette, cyclic)) ||
+      (await shade(palette, cyclic)) ||
       !palette ||
       (explorer.stage.renderer.values && explorer.placed?.values)
     )

@@ -118,7 +118,11 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       period,
     } = own.told ?? /** @type {Partial<Received.Picked>} */ ({});
     const facts = {
-      [say("count")]: inside ? say("does_not_escape") : typeof count === "number" && number(count),
+      [say("count")]: inside
+        ? say("does_not_escape")
+        : typeof count === "number"
+          ? number(count)
+          : null,
       [say("value")]: value === null || value === undefined ? null : Number(value).toPrecision(8),
       [say("distance")]: distance,
       [say("period")]: period ? number(period) : null,

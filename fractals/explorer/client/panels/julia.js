@@ -3,6 +3,7 @@
  * there are no keys, a button starts previews of the points that a finger touches.
  */
 import { html } from "../html.js";
+import { canvasOf } from "../picture.js";
 import { observe } from "../state.js";
 import { Button, Drawn } from "../ui.js";
 import { say } from "../words.js";
@@ -27,7 +28,7 @@ export function juliaTool(
     const at = pointer.map((value) => Math.round(value * 16));
     if (ui.second?.show(at, "gesture preview")) return;
     explorer.julia({ at, size: SIZE }, (preview) => {
-      if (own.mode) own.picture = explorer.pixelsOf(preview);
+      if (own.mode) own.picture = canvasOf(preview);
     });
     // Where the point is in the window: above an open sheet the canvas is moved.
     const box = canvas.getBoundingClientRect(),

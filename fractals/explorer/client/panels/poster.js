@@ -2,7 +2,7 @@
 import { inWords } from "../heard.js";
 import { html, useEffect, useSignal, useSignalEffect } from "../html.js";
 import { transport } from "../net.js";
-import { newCanvas } from "../picture.js";
+import { canvasOf, newCanvas } from "../picture.js";
 import {
   INCH,
   layoutOf,
@@ -259,7 +259,7 @@ export function posterPanel(/** @type {Context} */ { explorer, notify, open }) {
       own.proofWrong = "";
       await explorer
         .job(JSON.parse(asked)[0], (heard) => {
-          if (heard.t === "surprised") own.proof = explorer.pixelsOf(heard.preview);
+          if (heard.t === "surprised") own.proof = canvasOf(heard.preview);
         })
         .done.catch((/** @type {Error} */ { message: told }) => {
           own.proof = null;

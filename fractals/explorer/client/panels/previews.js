@@ -1,5 +1,6 @@
 /** Small pictures of this very view with other keys: they are drawn while they are seen. */
 import { html, signal, useEffect, useSignal } from "../html.js";
+import { canvasOf } from "../picture.js";
 import { Button, Card, Drawn } from "../ui.js";
 import { say } from "../words.js";
 import { pointed } from "./pointing.js";
@@ -24,7 +25,7 @@ export function drawSheet(explorer, wanted, drawn) {
     if (ended || !explorer.placed) return;
     const mine = (job = explorer.job({ t: "sheet", width: WIDTH, ...wanted }, (told) => {
       if (told.t === "surprised" && !ended)
-        drawn(told.index, { scene: told.scene, picture: explorer.pixelsOf(told.preview) });
+        drawn(told.index, { scene: told.scene, picture: canvasOf(told.preview) });
     }));
     await mine.done;
   });

@@ -7,6 +7,7 @@ import { apply } from "../frames.js";
 import { attachGestures } from "../gestures.js";
 import { effect, html, untracked } from "../html.js";
 import { views } from "../keys.js";
+import { canvasOf } from "../picture.js";
 import { watchSize } from "../stage.js";
 import { observe, SECOND } from "../state.js";
 import { Button, captured, Drawn, Knob, Segments } from "../ui.js";
@@ -97,8 +98,7 @@ export function secondView(/** @type {Context} */ { explorer, canvas, notify, ju
     let asked = null; // the view whose first picture is asked for
     if (point)
       explorer.julia({ at: where }, (preview) => {
-        if (own.other && own.other === asked && !own.other.drawn)
-          own.first = explorer.pixelsOf(preview);
+        if (own.other && own.other === asked && !own.other.drawn) own.first = canvasOf(preview);
       });
     else own.first = explorer.still(FIRST);
     make(kind, point ? juliaOf(point) : sceneOf(explorer));

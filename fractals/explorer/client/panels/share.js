@@ -3,6 +3,7 @@ import { inWords } from "../heard.js";
 import { html, useSignalEffect } from "../html.js";
 import { transport } from "../net.js";
 import { formOf, siteOf } from "../offer.js";
+import { canvasOf } from "../picture.js";
 import { kept, observe } from "../state.js";
 import {
   bytes,
@@ -264,8 +265,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
       asked = JSON.stringify([loupe(), explorer.placed.frame]);
       await explorer
         .job(loupe(), (heard) => {
-          if (heard.t === "surprised")
-            own.part = { picture: explorer.pixelsOf(heard.preview), asked };
+          if (heard.t === "surprised") own.part = { picture: canvasOf(heard.preview), asked };
         })
         .done.catch(({ message: told }) => {
           own.forecast = told;

@@ -1,6 +1,7 @@
 /** Surprise: twelve scenes like this one, favorites, and children of two of them. */
 import { html } from "../html.js";
 import { transport } from "../net.js";
+import { canvasOf } from "../picture.js";
 import { nameOf } from "../points.js";
 import { kept, observe } from "../state.js";
 import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
@@ -85,7 +86,7 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
         (told) => {
           if (told.t !== "surprised") return;
           const { index, label, scene, preview } = told;
-          place(index, { label, scene, picture: explorer.pixelsOf(preview) });
+          place(index, { label, scene, picture: canvasOf(preview) });
         },
       ),
     );

@@ -1,5 +1,6 @@
 /** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
 import { html, useEffect, useSignal } from "../html.js";
+import { canvasOf } from "../picture.js";
 import { Button, Drawn } from "../ui.js";
 import { say } from "../words.js";
 import { heightOf, rangeOf } from "./curves.js";
@@ -71,7 +72,7 @@ export function Timeline({
             at,
             of,
             scene,
-            picture: explorer.pixelsOf(preview),
+            picture: canvasOf(preview),
             id: (lane.count += 1),
           };
           if (isMoment) still.value = found;
