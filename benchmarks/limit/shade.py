@@ -32,8 +32,8 @@ from fractals.backends.cpu.simd.pack import REGISTER
 from fractals.color import palette, trap_image
 from fractals.errors import DifferenceError
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
+from fractals.rendering.groups import mask_map
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.shading import mask_map
 
 SIZE = (960, 540)
 SIDE = 2  # samples of a pixel, a side

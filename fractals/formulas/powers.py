@@ -60,7 +60,8 @@ def make_multibrot_step(power):
             u, v = fma(u, x, -(v * y)), fma(u, y, v * x)
         if power % 2 == 0:
             return fma(u, u, fma(-v, v, a)), fma(u + u, v, b)
-        p, q = fma(u, u, -(v * v)), (u + u) * v
+        q = (u + u) * v  # first: more operations follow it
+        p = fma(u, u, -(v * v))
         s, t = fma(-q, y, a), fma(q, x, b)  # both first: then q needs no register
         return fma(p, x, s), fma(p, y, t)
 

@@ -551,9 +551,13 @@ def test_the_map_of_divergence_is_that_of_the_warps_that_ran(executed, tmp_path,
     assert np.allclose(busy[steps >= 100], found.of_sample[steps >= 100], rtol=0, atol=0.05)
 
 
-@pytest.mark.parametrize(("name", "most"), [("c", 12.6e6), ("wheels", 9.6e6)])
-def test_warps_issue_no_more_instructions_for_deep_views(executed, name, most):
+@pytest.mark.parametrize(
+    ("name", "most", "most_before"), [("c", 12.6e6, 13.2e6), ("wheels", 9.6e6, 9.8e6)]
+)
+def test_warps_issue_no_more_instructions_for_deep_views(executed, name, most, most_before):
+    """The compiler of CUDA 12 makes some more instructions of the same loops."""
     _, _, warps = executed(DEEP, name)
+    most = most_before if standin.found(standin.LINKERS).name.endswith(".12") else most
     assert 0.95 * most < warps <= most
 
 
