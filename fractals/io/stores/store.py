@@ -435,6 +435,10 @@ def claimed(path: Path) -> Iterator[None]:
             raise FractalsError(
                 f"'{path}' is being computed by another process: wait for it, or name another"
             ) from None
+        except OSError:  # such as a umask that closes new folders
+            if made:
+                path.rmdir()
+            raise
     try:
         if lock.held:
             with writing(path):
