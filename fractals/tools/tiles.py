@@ -200,7 +200,11 @@ def begin(pyramid: Pyramid, facts: dict[str, Any], overwrite: bool) -> Iterator[
             _remove(folder)
             with written(mark) as file:
                 file.write(content.encode())
-        yield
+        try:
+            yield
+        finally:
+            if [each.name for each in folder.iterdir()] == [MARK]:  # nothing to go on with
+                mark.unlink()
 
 
 def is_complete(pyramid: Pyramid) -> bool:

@@ -193,3 +193,12 @@ def test_one_process_at_a_time_writes_a_folder(picture, tmp_path):
     assert not any(folder.iterdir())
     lock.release()
     assert run(picture, "--tile", 64, "-o", folder).exit_code == 0
+
+
+def test_what_fails_before_the_first_tile_leaves_no_folder(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise fractals.FractalsError("No space left on device")
+
+    monkeypatch.setattr(fractals, "render_to", full)
+    assert run("--size", "64x48", "-n", 50, "--cpu", "-o", tmp_path / "sea").exit_code == 1
+    assert not any(tmp_path.iterdir())
