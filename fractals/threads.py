@@ -64,8 +64,8 @@ def _cores_of_time() -> int:
     least = float(sys.maxsize)
     for names in (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"]):
         for texts in group_files("cpu", names):
-            quota, period = " ".join(texts).split()
-            if quota.isdecimal():  # neither "max" nor -1
+            quota, period, *_ = (*" ".join(texts).split(), "0", "0")
+            if quota.isdecimal() and int(period):  # neither "max" nor -1
                 least = min(least, int(quota) / int(period))
     return max(1, math.ceil(least))
 
@@ -80,12 +80,13 @@ def group_files(controller: str, names: Sequence[str]) -> Iterator[list[str]]:
         lines = Path(OWN_GROUPS).read_text("utf-8", "surrogateescape").strip().split("\n")
     except OSError:
         return
-    for _, controllers, path in (line.split(":", 2) for line in lines):
+    # A kernel without groups says nothing.
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") > 1):
         group = PurePosixPath(path)
         root = f"{GROUPS}/{controller}" if controllers else GROUPS  # none: version 2 of the groups
         if not controllers or controller in controllers.split(","):
             for each in (group, *group.parents):
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError, ValueError):
                     yield [Path(f"{root}{each}", name).read_text("utf-8") for name in names]
 
 

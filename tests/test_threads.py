@@ -466,6 +466,13 @@ QUOTA, PERIOD = "cpu.cfs_quota_us", "cpu.cfs_period_us"
         (V1, {f"cpu/pods/a/{QUOTA}": "200000\n", f"cpu/pods/a/{PERIOD}": "100000\n"}, 2),
         (V1, {f"cpu/{QUOTA}": "50000\n", f"cpu/{PERIOD}": "25000\n"}, 2),  # seen from within
         (V1, {f"cpu/{QUOTA}": "-1\n", f"cpu/{PERIOD}": "100000\n"}, 64),
+        ("", {}, 64),  # a kernel without groups, as in small virtual machines
+        ("\nodd\n0::/\n", {"cpu.max": "100000 100000\n"}, 1),
+        ("0::/\n", {"cpu.max": ""}, 64),
+        ("0::/\n", {"cpu.max": "max\n"}, 64),
+        ("0::/\n", {"cpu.max": "100000\n"}, 64),
+        ("0::/\n", {"cpu.max": "1000 0\n"}, 64),
+        ("0::/a\0b\n", {"cpu.max": "300000 100000\n"}, 3),
     ],
 )
 def test_a_container_has_as_many_threads_as_it_has_time_for(

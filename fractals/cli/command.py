@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -160,10 +161,17 @@ class Laidout(click.Command):
         return [*self.params, *OF_EVERY_VERB]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments; an unknown option is an `OptionError` with a suggestion."""
+        """Parse arguments; an unknown option is an `OptionError` with a suggestion.
+
+        ``-o=FILE`` is read as ``-o FILE``, where click would write the file ``=FILE``.
+        """
         Called.verb = self
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        valued = {f"{name}=" for each in options if not each.is_flag for name in each.opts}
+        parts = ((a[:2], a[3:]) if a[:3] in valued else (a,) for a in args)
+        args = list(itertools.chain.from_iterable(parts))
         try:
-            return super().parse_args(ctx, list(args))
+            return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             known = [name for each in self.get_params(ctx) for name in each.opts]
             said = unknown_option(error.option_name, known, ctx.command_path, args)

@@ -192,8 +192,9 @@ def tiles_command(
     if source.endswith(PICTURES) and not changed:
         if dry_run:
             raise OptionError(f"{scenes[0]} is cut, and not drawn: leave --dry-run out")
-        pyramid, scene = tiles.of_picture(folder, Path(scenes[0]), tile, suffix, overwrite)
-        finish(pyramid, scene, Path(scenes[0]), how["threads"])
+        picture = Path(scenes[0])
+        with tiles.of_picture(folder, picture, tile, suffix, overwrite) as (pyramid, scene):
+            finish(pyramid, scene, picture, how["threads"])
         return
     raw: Any = None
     if source.endswith(SUFFIXES):
@@ -207,24 +208,19 @@ def tiles_command(
         return
     scene = scene.replace(bits=8)
     choose(how["device"])  # one that is missing ends here, before there is a folder
-    pyramid = tiles.of_scene(folder, scene, tile, suffix, overwrite)
-    drawn = folder / tiles.DRAWN
-    if not (drawn.exists() or tiles.is_complete(pyramid)):
-        with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
-            if raw is None:
-                fractals.render_to(drawn, scene, progress=progress, **how)
-            else:
-                fractals.recolor_to(
-                    drawn,
-                    raw,
-                    scene,
-                    device=how["device"],
-                    threads=how["threads"],
-                    progress=progress,
-                    on_message=tell,
-                )
-    finish(pyramid, scene, drawn, how["threads"])
-    drawn.unlink(missing_ok=True)
+    with tiles.of_scene(folder, scene, tile, suffix, overwrite) as pyramid:
+        drawn = folder / tiles.DRAWN
+        if not (drawn.exists() or tiles.is_complete(pyramid)):
+            with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
+                if raw is None:
+                    fractals.render_to(drawn, scene, progress=progress, **how)
+                else:
+                    own = {key: how[key] for key in ("device", "threads")}
+                    fractals.recolor_to(
+                        drawn, raw, scene, progress=progress, on_message=tell, **own
+                    )
+        finish(pyramid, scene, drawn, how["threads"])
+        drawn.unlink(missing_ok=True)
 
 
 def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: int | None) -> None:

@@ -277,10 +277,10 @@ def parse_size(text: str, current: tuple[int, int], dpi: float | None = None) ->
     ((320, 240), (1000, 500))
     >>> parse_size("10inx5in@100dpi", (1, 1))
     (1000, 500)
-    >>> parse_size("320x", (640, 480)), parse_size("x120", (640, 480))
-    ((320, 240), (160, 120))
+    >>> parse_size("320x", (640, 480)), parse_size("x120", (640, 480)), parse_size("64×48", (1, 1))
+    ((320, 240), (160, 120), (64, 48))
     """
-    text = text.strip().lower()
+    text = text.strip().lower().replace("×", "x")
     if text in NAMED_SIZES:
         return NAMED_SIZES[text]
     try:

@@ -4,6 +4,7 @@ A level has half as many pixels along each side as the next one, and the last le
 A tile that exists is not made again. The mean of pixels is that of their light.
 """
 
+import contextlib
 import functools
 import hashlib
 import html
@@ -23,7 +24,6 @@ from fractals.io import png
 from fractals.io.files import (
     MAX_JSON_BYTES,
     SCENE_KEY,
-    check_folder,
     lifted_limit,
     open_to_read,
     read_json,
@@ -34,6 +34,7 @@ from fractals.io.image import FORMATS, OPTIONS
 from fractals.io.load import load_scene
 from fractals.io.metadata import byline
 from fractals.io.png import Pixels
+from fractals.io.stores.store import claimed
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles, threads_for
 from fractals.tools.pixels import read_pixels, read_rows
@@ -134,19 +135,23 @@ def _pixels(path: Path) -> Pixels:
         return np.asarray(picture.convert("RGB"))
 
 
-def of_scene(folder: Path, scene: Scene, tile: int, suffix: str, overwrite: bool) -> Pyramid:
-    """Begin, or go on with, the pyramid of a scene's picture; see `begin`."""
+@contextlib.contextmanager
+def of_scene(
+    folder: Path, scene: Scene, tile: int, suffix: str, overwrite: bool
+) -> Iterator[Pyramid]:
+    """Begin, or go on with, the pyramid of a scene's picture, and lock its folder; see `begin`."""
     pyramid = Pyramid(folder, scene.image.size, tile, suffix)
-    begin(pyramid, {"scene": scene.to_table()}, overwrite)
-    return pyramid
+    with begin(pyramid, {"scene": scene.to_table()}, overwrite):
+        yield pyramid
 
 
+@contextlib.contextmanager
 def of_picture(
     folder: Path, picture: Path, tile: int, suffix: str, overwrite: bool
-) -> tuple[Pyramid, Scene | None]:
-    """Begin, or go on with, the pyramid of a picture's file; return its scene too, if it has one.
+) -> Iterator[tuple[Pyramid, Scene | None]]:
+    """Do the same for a picture's file; yield its scene too, if it has one.
 
-    `SceneError`: the file is no picture. See `begin`.
+    `SceneError`: the file is no picture.
     """
     import PIL.Image
 
@@ -158,11 +163,11 @@ def of_picture(
     except OSError as error:
         raise SceneError(f"{picture}: {error.strerror or 'the file is no picture'}") from None
     pyramid = Pyramid(folder, size, tile, suffix)
-    begin(pyramid, {"picture": digest}, overwrite)
-    try:
-        return pyramid, load_scene(picture)
-    except (SceneError, OptionError):  # of another program
-        return pyramid, None
+    scene = None
+    with contextlib.suppress(SceneError, OptionError):  # of another program
+        scene = load_scene(picture)
+    with begin(pyramid, {"picture": digest}, overwrite):
+        yield pyramid, scene
 
 
 def rows_of(picture: Path) -> Iterator[Pixels]:
@@ -172,30 +177,34 @@ def rows_of(picture: Path) -> Iterator[Pixels]:
     return read_rows(picture) if ours else iter([read_pixels(picture)])
 
 
-def begin(pyramid: Pyramid, facts: dict[str, Any], overwrite: bool) -> None:
-    """Make the folder, or check that it holds tiles of the same picture.
+@contextlib.contextmanager
+def begin(pyramid: Pyramid, facts: dict[str, Any], overwrite: bool) -> Iterator[None]:
+    """Make the folder, or check that it holds tiles of the same picture; lock it.
 
-    `facts`: what the picture is. `FractalsError`: the folder holds something else.
+    `facts`: what the picture is. `FractalsError`: the folder holds something else, or another
+    process writes its tiles.
     """
     folder, mark = pyramid.folder, pyramid.folder / MARK
     facts |= {"size": pyramid.size, "tile": pyramid.tile, "type": pyramid.suffix}
     content = json.dumps(facts, indent=1, default=str)
-    if mark.exists():
-        if read_json(mark) == json.loads(content):
-            return
-        if not overwrite:
-            raise FractalsError(
-                f"'{folder}' holds the tiles of another picture: name another folder, or give "
-                "overwrite=True"
-            )
-        _remove(folder)
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    there = not mark.exists() and folder.exists()
+    if there and (not folder.is_dir() or any(folder.iterdir())):
         raise FractalsError(f"'{folder}' exists and holds no tiles: name another folder")
-    check_folder(folder)
-    with writing(folder):
-        folder.mkdir(exist_ok=True)
-    with written(mark) as file:
-        file.write(content.encode())
+    with claimed(folder):
+        if not mark.exists() or read_json(mark) != json.loads(content):
+            if mark.exists() and not overwrite:
+                raise FractalsError(
+                    f"'{folder}' holds the tiles of another picture: name another folder, or give "
+                    "overwrite=True"
+                )
+            _remove(folder)
+            with written(mark) as file:
+                file.write(content.encode())
+        try:
+            yield
+        finally:
+            if [each.name for each in folder.iterdir()] == [MARK]:  # nothing to go on with
+                mark.unlink()
 
 
 def is_complete(pyramid: Pyramid) -> bool:

@@ -64,6 +64,17 @@ def test_a_picture_is_a_scene_byte_for_byte(run):
         assert picture.size == (96, 54)
 
 
+def test_a_short_option_takes_its_value_behind_a_sign_and_sizes_have_the_times_sign(run):
+    """As ``--output=a.png`` is read; ``-o=a.png`` wrote the file ``=a.png``."""
+    code, _, err = run("render", "--size", "32×18", "-n=50", "--supersampling", "1", "-o=a.png")
+    assert code == 0, err
+    assert os.listdir() == ["a.png"]
+    with PIL.Image.open("a.png") as picture:
+        assert picture.size == (32, 18)
+    assert run("render", *SMALL, "-o", "=b.png")[0] == 0
+    assert sorted(os.listdir()) == ["=b.png", "a.png"]
+
+
 def test_json_on_stdout(run):
     code, out, err = run("render", *SMALL, "--json")
     facts = json.loads(out)

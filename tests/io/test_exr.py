@@ -198,8 +198,8 @@ def test_files_of_other_programs(tmp_path, wide):
 @pytest.mark.parametrize(
     ("channels", "facts", "words"),
     [
-        ({"NF": np.float32}, {}, "no channel N of counts: it has NF"),
-        ({"N": np.float32}, {}, "no channel N of counts"),
+        ({"NF": np.float32}, {}, "no channel N of counts, of uint32: it has NF of float32"),
+        ({"N": np.float32}, {}, "no channel N of counts, of uint32: it has N of float32"),
         ({"N": np.uint32}, {"IterationsBias": "x"}, "IterationsBias is no whole number"),
         ({"N": np.uint32}, {"Iterations": 3}, "can't be read"),
         ({"N": np.uint32}, {"fractals:scene": "{"}, "the scene in it is damaged"),

@@ -220,3 +220,21 @@ def test_samples_of_locations_agree(data, locations):
         across = Decimal(scene.view.width) / Decimal(place["height"]) * 9 / 16
         assert float(across) == pytest.approx(1, rel=1e-9)
         assert scene.iteration.max_iterations == place["max_iter"]
+
+
+@pytest.mark.parametrize("suffix", sorted(formats.OTHERS))
+def test_files_that_other_programs_keep_are_named_and_what_to_do(tmp_path, suffix):
+    """A stranger's file that is not read is no unknown name: one line says what it is."""
+    (tmp_path / f"a{suffix}").write_bytes(b"anything")
+    with pytest.raises(SceneError) as told:
+        fractals.load_scene(tmp_path / f"a{suffix}")
+    line = str(told.value)
+    assert line.endswith(formats.OTHERS[suffix])
+    assert len(line.splitlines()) == 1
+
+
+def test_maps_and_places_of_deep_zoomers_say_what_to_save(tmp_path):
+    for suffix, words in ((".kfb", "save an .exr there"), (".imt", "as .kfr"), (".ufr", ".upr")):
+        (tmp_path / f"a{suffix}").write_bytes(b"anything")
+        with pytest.raises(SceneError, match=words):
+            fractals.load_scene(tmp_path / f"a{suffix}")

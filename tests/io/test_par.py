@@ -229,6 +229,7 @@ FORMULAS += [
 LOST = {
     "whitesq": "the pixels of the screen (whitesq): 640x480 in this view",
     "scrnpix": "the pixels of the screen (scrnpix, scrnmax): 640x480 in this view",
+    "never": "'never' is never set, so it is 0",
 }
 
 

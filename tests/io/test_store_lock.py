@@ -297,6 +297,22 @@ def test_read_only(tmp_path, monkeypatch):
         fractals.compute_to(tmp_path / "b.fz", scene(), device="python")
 
 
+def test_a_folder_that_can_not_be_opened_is_not_left(tmp_path, monkeypatch):
+    """A umask of 777 makes folders that are closed to their owner."""
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(store, "FolderLock", refuse)
+    with pytest.raises(FractalsError, match="can't be written: Permission denied"):
+        fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+    assert not any(tmp_path.iterdir())
+    (tmp_path / "b.fz").mkdir()
+    with pytest.raises(FractalsError, match="can't be written: Permission denied"):
+        fractals.compute_to(tmp_path / "b.fz", scene(), device="python")
+    assert (tmp_path / "b.fz").is_dir()
+
+
 def test_other_names_and_formulas_without_one(tmp_path):
     with pytest.raises(OptionError, match=r"a store's name ends in \.fz"):
         fractals.compute_to(tmp_path / "a.zarr", scene(), device="python")

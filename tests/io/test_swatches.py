@@ -124,8 +124,9 @@ def test_a_gap_keeps_the_color_before_it():
 
 
 def test_categories_are_colors_in_equal_steps():
-    text = b"0 green ;forest\n1 170/85/68\n2 gray\n3 gray50\n"
-    assert stops_of(swatches.read_cpt, text) == ["#00ff00", "#aa5544", "#bebebe", "#808080"]
+    text = b"0 green ;forest\n1 170/85/68\n2 gray\n3 gray50\n4 darkorange1\n"
+    found = ["#00ff00", "#aa5544", "#bebebe", "#808080", "#ff7f00"]
+    assert stops_of(swatches.read_cpt, text) == found
 
 
 @pytest.mark.parametrize(

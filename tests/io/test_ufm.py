@@ -10,7 +10,7 @@ from support.deadline import deadline
 import fractals
 from fractals.errors import SceneError
 from fractals.explorer.pages import uploaded
-from fractals.io.foreign import formats, ultra_fractal
+from fractals.io.foreign import formats, frm, ultra_fractal
 
 # Made up for these tests.
 MANY = r"""
@@ -408,6 +408,31 @@ def test_a_newer_formula_in_a_file_of_fractint(tmp_path):
     path.write_text(MANY[MANY.index("Steps") :])
     assert formats.entries(str(path)) == [(name, "a formula") for name in ("Steps", "Words", "Old")]
     assert fractals.load_scene(f"{path}#Steps").formula.name == "program"
+
+
+DIALECT = b"""Own {
+  init:
+    z = pixel
+    float unset
+  loop:
+    real(part) = abs(real(z))
+    z = part*z + c + unset + zPrev
+  bailout:
+    |z| < 9
+}
+"""
+
+
+def test_a_variable_that_nothing_sets_is_told():
+    """In dialects such a name may be the pixel, or z before the step; here it is 0, as in UF."""
+    found = frm.read_frm(DIALECT, "")
+    assert found.lost == ("'c' is never set, so it is 0", "'zprev' is never set, so it is 0")
+
+
+def test_a_section_that_is_not_known_is_told_with_its_line():
+    text = DIALECT.replace(b"  init:", b"  parameters:\n    power: complex = (2, 0)\n  init:")
+    with pytest.raises(SceneError, match=r"^Own: line 2: the section 'parameters' is not known$"):
+        frm.read_frm(text, "")
 
 
 SCREEN = """Own {

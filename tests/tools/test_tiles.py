@@ -11,6 +11,7 @@ from support import browser as browsers
 
 import fractals
 from fractals.cli.verbs import cli
+from fractals.io.stores.lock import FolderLock
 from fractals.tools import tiles
 from fractals.tools.pixels import read_pixels
 
@@ -180,3 +181,24 @@ def test_the_page_opens_from_a_disk(whole, browser):
     page.click("#home")
     page.wait_for_function("viewer.viewport.getZoom(true) < 1.1")
     page.close()
+
+
+def test_one_process_at_a_time_writes_a_folder(picture, tmp_path):
+    folder = tmp_path / "sea"
+    folder.mkdir()
+    lock = FolderLock(folder)
+    done = run(picture, "--tile", 64, "-o", folder)
+    assert done.exit_code == 1
+    assert str(done.exception).startswith(f"'{folder}' is being computed by another process")
+    assert not any(folder.iterdir())
+    lock.release()
+    assert run(picture, "--tile", 64, "-o", folder).exit_code == 0
+
+
+def test_what_fails_before_the_first_tile_leaves_no_folder(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise fractals.FractalsError("No space left on device")
+
+    monkeypatch.setattr(fractals, "render_to", full)
+    assert run("--size", "64x48", "-n", 50, "--cpu", "-o", tmp_path / "sea").exit_code == 1
+    assert not any(tmp_path.iterdir())

@@ -229,6 +229,8 @@ def _split(lines: Lines, entry: UltraEntry) -> None:
             now, labelled = (match[1] or "loop").lower(), True
             entry.older |= not match[1]
             text = text[match.end() :]
+        elif other := re.fullmatch(r"\s*([a-z]\w*)\s*:\s*", text, re.IGNORECASE):
+            raise SceneError(f"line {number}: the section '{shown(other[1], 40)}' is not known")
         elif not labelled:
             before, colon, after = text.partition(":")
             if colon:

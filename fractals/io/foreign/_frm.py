@@ -126,6 +126,7 @@ class Follower:
         )
         every = itertools.pairwise(tokens)
         self.anywhere = {name for name, mark in every if mark == "="}
+        self.unset: set[str] = set()  # variables that are read, and that nothing sets
         self.initial = True
         self.env: dict[str, Tree] = {"pixel": given.pixel, "lastsqr": ZERO}
         if RAND in tokens and RAND in self.drawn:
@@ -369,7 +370,13 @@ class Follower:
                 f"'{written(name)}' is read before it is set: there it has what the sample before "
                 "left in it, and samples are drawn in any order here"
             )
-        return (name,) if name in self.assigned else ZERO
+        return (name,) if name in self.assigned else self.never(name)
+
+    def never(self, name: str) -> Tree:
+        """Return the value of a variable that is not set before; note one that nothing sets."""
+        if name not in self.anywhere:
+            self.unset.add(f"'{written(name)}' is never set, so it is 0")
+        return ZERO
 
 
 def _shown(word: str) -> str:

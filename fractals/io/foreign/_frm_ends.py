@@ -56,7 +56,8 @@ def program_of(name: str, formula: FrmText, given: Given) -> tuple[dict[str, Any
         raise SceneError(f"{formula.where}: the formula '{name[:80]}': {error}") from None
     left = "0 here, and in Fractint what the sample before left"
     guessed = sorted(follower.guessed)
-    return table, tuple(f"'{name}' where an 'if' does not set it: {left}" for name in guessed)
+    lost = [f"'{name}' where an 'if' does not set it: {left}" for name in guessed]
+    return table, (*lost, *sorted(follower.unset))
 
 
 class FractintFollower(Follower):

@@ -461,7 +461,7 @@ class UltraFollower(Follower):
             return super().read(name)
         if key in ("true", "false"):
             return ONE if key == "true" else ZERO
-        return self.known.get("#" + key, ZERO)
+        return self.known.get("#" + key) or self.never(name)
 
     def pairs(self, tree: Tree) -> bool:
         return True

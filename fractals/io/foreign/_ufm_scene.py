@@ -133,7 +133,7 @@ def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool
     values = _values_of(entry, text, words, known, strict)
     follow = UltraFollower((begin, step, end), values.trees, values.labels, values.functions, known)
     lost = ["the section final, which changes colors"] if "final" in own else []
-    lost += screen_lost(on_screen, "the formula's first view")
+    lost += [*sorted(follow.unset), *screen_lost(on_screen, "the formula's first view")]
     if "#tolerance" in text:
         lost.append(f"#tolerance, a tenth of a pixel there: {TOLERANCE} here")
     found = UltraDrawn(FormulaMatch(None), place, tuple(values.asked), lost=tuple(lost))

@@ -40,9 +40,18 @@ OTHERS = {
     ".fparm": "parameters of GAPFixFractal are not read",
     ".ucl": "colorings of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     ".ulb": "classes of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
-    ".upx": "of the parameters of Ultra Fractal, .upr is read: save them there in such a file",
+    **dict.fromkeys(
+        (".upx", ".ufr"), "of Ultra Fractal's files .upr is read: save the parameters there in one"
+    ),
     ".l": "L-systems are not drawn here",
     ".fract": "settings of Mandelbulber are not read: fractals.names('solids') shows those here",
+    **dict.fromkeys(
+        (".m3p", ".m3i", ".m3a"),
+        "files of Mandelbulb 3D are not read: fractals.names('solids') shows those here",
+    ),
+    ".frag": "shaders of Fragmentarium are not read",
+    ".kfb": "maps of Kalles Fraktaler are not read: save an .exr there, or name its .kfr",
+    **dict.fromkeys((".im", ".imt"), "files of Imagina are not read: save the place there as .kfr"),
     ".chaos": "worlds of Chaotica are not read: export a .flame there",
     **dict.fromkeys(
         (".aco", ".kpl"), "palettes of this kind are not read: save the colors as .gpl or .act"

@@ -133,6 +133,7 @@ MODEL = re.compile(r"#\s*COLOR_MODEL\s*=\s*\+?(\w+)", re.IGNORECASE)
 # Where names of X11 mean another color than those of web pages.
 X11 = {
     **dict.fromkeys(("gray", "grey"), "#bebebe"),
+    "darkorange1": "#ff7f00",  # of GMT's own `paired`; further numbered shades are no names here
     "green": "#00ff00",
     "maroon": "#b03060",
     "purple": "#a020f0",

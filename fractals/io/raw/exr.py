@@ -250,8 +250,8 @@ def _counts(found: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
     """Return counts with their bias; -2**62 inside. All channels that are used have one shape."""
     low = found.get("N", found.get("N0"))
     if low is None or low.dtype != np.uint32 or low.ndim != 2:
-        names = ", ".join(sorted(found)) or "none"
-        raise InputError(f"no channel N of counts: it has {shown(names)}")
+        names = ", ".join(f"{name} of {found[name].dtype}" for name in sorted(found)) or "none"
+        raise InputError(f"no channel N of counts, of uint32: it has {shown(names)}")
     for name in USED:
         part = found.get(name, low)
         if part.shape != low.shape or part.dtype.kind not in "fu":

@@ -434,6 +434,10 @@ def claimed(path: Path) -> Iterator[None]:
             raise FractalsError(
                 f"'{path}' is being computed by another process: wait for it, or name another"
             ) from None
+        except OSError:  # such as a umask that closes new folders
+            if made:
+                path.rmdir()
+            raise
     try:
         if lock.held:
             with writing(path):
@@ -476,9 +480,11 @@ def check_complete(store: RawStore) -> None:
     """Raise a `SceneError` that names the command to type where tiles are missing."""
     done = np.count_nonzero(store.done())
     if done < store.tiles:
+        apart = sum(name.endswith(TILE) for name in parts_of(store).names())
         raise SceneError(
             f"{store.path}: {done} of {counted(store.tiles, 'tile')} there "
-            f"({100 * done // store.tiles} %): fractals compute {store.path} computes the others"
+            f"({100 * done // store.tiles} %){f', and {apart} as parts' if apart else ''}: "
+            f"fractals compute {store.path} {'adds these and ' if apart else ''}computes the others"
         )
 
 
