@@ -14,6 +14,7 @@ from fractals.color.palette import load as load_palette
 from fractals.color.palette import oklab_from_linear, srgb_from_linear
 from fractals.explorer.work import reversed_tracks
 from fractals.films.frames import DevelopedFrames
+from fractals.films.plan import split_parts
 from fractals.films.tracks import Curve, Tracks, replaced
 from fractals.io import film_files
 
@@ -199,6 +200,20 @@ def test_what_can_be_recolored():
     assert not recolors({"julia": [[0, [0, 0]], [1, [0, 1]]]})
     assert not recolors({"coloring.x": moving}, coloring="orbit_trap")
     assert recolors({"julia": [[0, [0, 0]], [1, [0, 0]]]})  # it stays the same
+
+
+@pytest.mark.parametrize("stops", [3.0, 3.05, 3.07])
+def test_a_zoom_is_divided_at_the_first_frame_after_its_tracks_moved(stops):
+    keys = [{"at": 0, "width": "4"}, {"at": 12, "width": "1e-3"}]
+    film = fractals.film(
+        "seahorse",
+        film={"fps": 30, "keys": keys, "tracks": {"offset": [[0, 0], [stops, 0.5]]}},
+    )
+    moved, still = split_parts(film)
+    assert moved.frames.stop == still.frames.start
+    assert moved.last <= stops < still.first <= stops + 1 / 29
+    assert film.tracks.moving(moved.first, moved.last)
+    assert not film.tracks.moving(still.first, still.last)
 
 
 def test_a_track_moves_only_between_unequal_points():
