@@ -26,7 +26,7 @@ points = st.lists(
 
 
 def test_a_curve_goes_through_a_point_by_the_weighted_harmonic_mean_of_its_rises():
-    """(w + v) / (w / 0.5 + v / 0.05), where w = 2 * 2 + 1 and v = 2 + 2 * 1: Fritsch and Butland."""
+    """The weights are 2 * 2 + 1 and 2 + 2 * 1, by the steps 1 and 2 (Fritsch and Butland, 1984)."""
     curve = Curve([0, 1, 3], [0, 0.5, 0.6])
     assert curve.slopes == pytest.approx([0.5, 9 / (5 / 0.5 + 4 / 0.05), 0.05])
     nearby = (curve(1 + 1e-6) - curve(1 - 1e-6)) / 2e-6
