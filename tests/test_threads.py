@@ -167,6 +167,8 @@ def test_a_queue_ends_at_its_limit_and_where_it_is_stopped():
     queue.stop()
     assert list(numbers) == []
     assert queue.left == 0
+    queue.allow(9)  # by who had not heard of it yet
+    assert (queue.waiting, list(queue.numbers())) == (0, [])
 
 
 def test_threads_run_at_the_same_time():

@@ -41,6 +41,7 @@ MOST_PAN = 100_000  # decimal exponent, beyond which the digits of a place take 
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
+NUMBER = r"[-+]?[\d.]{1,40}"  # as half of a point is typed
 NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # characters that no file's name has, on Windows too
 # Of what stdin holds, by its first bytes.
 SUFFIXES = {
@@ -75,8 +76,9 @@ def requested_scene(
     parts = [part for source in sources for part in merged_parts(source)]
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
-    for part in parts:
-        check_no_number(part)
+    for part in parts:  # a shell may make two words of X,Y
+        if isinstance(part, str) and re.fullmatch(NUMBER, part) and not os.path.exists(part):
+            raise OptionError(f"'{part}' is no scene: X,Y is one word, such as \"-0.75,0.1\"")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
     scene = scene_of([*own, *read], lost, **shared.reading())
@@ -154,19 +156,6 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
 
 def _fitted_values(paint: "Paint") -> str:
     return f"density {paint.density:g} and offset {paint.offset:g}"
-
-
-def check_no_number(source: Any) -> None:
-    """Raise an `OptionError` for the Y of a point X,Y that was typed, or made by a shell, as words.
-
-    >>> check_no_number("0.1")
-    Traceback (most recent call last):
-    fractals.errors.OptionError: '0.1' is no scene: X,Y is one word, such as "-0.75,0.1"
-    """
-    if isinstance(source, str) and exact(source) is not None and not os.path.exists(source):
-        raise OptionError(
-            f"'{shown(source, 40)}' is no scene: X,Y is one word, such as \"-0.75,0.1\""
-        )
 
 
 def merged_parts(source: Any) -> list[Any]:

@@ -91,8 +91,8 @@ def fitted(scene: Scene, size: tuple[int, int]) -> Scene:
     """Return a scene for another canvas, on which all of its picture is seen."""
     place = FrameView.of(scene, scene.image.size)
     (width, height), (across, down) = scene.image.size, size
-    wider = Fraction(across * height, down * width)
-    if wider <= 1 or not moves_of(scene).in_plane:
+    wider = max(Fraction(1), Fraction(across * height, down * width))
+    if not moves_of(scene).in_plane or (wider == 1 and scene.view.frame is None):
         return scene
     view = {"width": significant(place.width * wider), "zoom": None, "frame": None}
     return scene.model_copy(update={"view": scene.view.model_copy(update=view)})

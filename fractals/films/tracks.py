@@ -85,10 +85,7 @@ def _slopes(times: Sequence[float], values: Sequence[float]) -> list[float]:
         # The harmonic mean, weighted by the steps, keeps within Fritsch and Carlson's region.
         first, second = 2 * steps[k] + steps[k - 1], steps[k] + 2 * steps[k - 1]
         slopes.append((first + second) / (first / one + second / two))
-    slopes.append(rises[-1])
-    if len(rises) > 1:
-        slopes[0] = min(max(slopes[0], -3 * abs(rises[0])), 3 * abs(rises[0]))
-    return slopes
+    return [*slopes, rises[-1]]
 
 
 @dataclass(frozen=True)

@@ -320,7 +320,7 @@ class ScatterPlan:
     @property
     def file_size(self) -> int:
         """Return the bytes of a store."""
-        return math.prod(self.shape) * 32
+        return math.prod(self.shape) * BYTES_OF_SUMS
 
     @property
     def seconds(self) -> float:

@@ -279,6 +279,7 @@ BAD = [
     (("render", "-o", "a.toml"), 2, "; for .toml there is 'fractals convert'"),
     (("render", "menger", "-o", "a.fz"), 2, "; for .fz there is 'fractals compute'"),
     (("film", "--to", "1e-3", "-o", "a.npz"), 2, "; for .npz there is 'fractals compute'"),
+    (("render", "-", "-"), 2, "'-' is given twice: stdin holds one scene"),
     (("film", "--to", "1e-3", "--still", "1", "-o", "a.svg"), 2, "for .svg there is 'fractals tr"),
     (("trace", "-o", "a.png"), 2, "an .svg; for .png there is 'fractals render'"),
     (("convert", "seahorse", "a.gif"), 2, "; for .gif there is 'fractals film'"),

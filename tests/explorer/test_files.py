@@ -87,6 +87,27 @@ def test_exported_files_are_removed_by_age(temporary, monkeypatch):
     assert not made.files
 
 
+def test_bookmarks_keep_their_places_and_are_sorted(tmp_path):
+    kept = Bookmarks(tmp_path)
+    for k, title in enumerate(("old", "middle", "new")):
+        before = set(tmp_path.iterdir())
+        kept.keep(fractals.load_scene("seahorse"), title)
+        (added,) = set(tmp_path.iterdir()) - before
+        os.utime(added, (10**9 + k, 10**9 + k))
+
+    def titles():
+        return [each["title"] for each in kept.table()]
+
+    assert titles() == ["new", "middle", "old"]
+    names = [each["id"] for each in kept.table()]
+    kept.rename(names[1], "renamed")
+    assert titles() == ["new", "renamed", "old"]
+    kept.sort([names[2], names[0], names[1]])
+    assert titles() == ["old", "new", "renamed"]
+    with pytest.raises(fractals.OptionError, match="have changed"):
+        kept.sort(names[:2])
+
+
 def test_a_bookmark_that_cannot_be_kept_is_one_line(own_server, tmp_path):
     (tmp_path / "bookmarks").write_text("a file in place of the folder")
 

@@ -14,6 +14,7 @@ from fractals.color.palette import load as load_palette
 from fractals.color.palette import oklab_from_linear, srgb_from_linear
 from fractals.explorer.work import reversed_tracks
 from fractals.films.frames import DevelopedFrames
+from fractals.films.plan import split_parts
 from fractals.films.tracks import Curve, Tracks, replaced
 from fractals.io import film_files
 
@@ -22,6 +23,14 @@ number = st.floats(-1e6, 1e6).map(lambda v: round(v, 3))
 points = st.lists(
     st.tuples(st.integers(0, 1000), number), min_size=1, max_size=8, unique_by=lambda p: p[0]
 ).map(sorted)
+
+
+def test_a_curve_goes_through_a_point_by_the_weighted_harmonic_mean_of_its_rises():
+    """The weights are 2 * 2 + 1 and 2 + 2 * 1, by the steps 1 and 2 (Fritsch and Butland, 1984)."""
+    curve = Curve([0, 1, 3], [0, 0.5, 0.6])
+    assert curve.slopes == pytest.approx([0.5, 9 / (5 / 0.5 + 4 / 0.05), 0.05])
+    nearby = (curve(1 + 1e-6) - curve(1 - 1e-6)) / 2e-6
+    assert nearby == pytest.approx(0.1, rel=1e-4)
 
 
 @given(points)
@@ -199,6 +208,20 @@ def test_what_can_be_recolored():
     assert not recolors({"julia": [[0, [0, 0]], [1, [0, 1]]]})
     assert not recolors({"coloring.x": moving}, coloring="orbit_trap")
     assert recolors({"julia": [[0, [0, 0]], [1, [0, 0]]]})  # it stays the same
+
+
+@pytest.mark.parametrize("stops", [3.0, 3.05, 3.07])
+def test_a_zoom_is_divided_at_the_first_frame_after_its_tracks_moved(stops):
+    keys = [{"at": 0, "width": "4"}, {"at": 12, "width": "1e-3"}]
+    film = fractals.film(
+        "seahorse",
+        film={"fps": 30, "keys": keys, "tracks": {"offset": [[0, 0], [stops, 0.5]]}},
+    )
+    moved, still = split_parts(film)
+    assert moved.frames.stop == still.frames.start
+    assert moved.last <= stops < still.first <= stops + 1 / 29
+    assert film.tracks.moving(moved.first, moved.last)
+    assert not film.tracks.moving(still.first, still.last)
 
 
 def test_a_track_moves_only_between_unequal_points():

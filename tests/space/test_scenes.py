@@ -143,6 +143,17 @@ def test_a_picture_carries_its_scene(tmp_path):
     assert np.abs(deep / 257 - again.pixels).max() < 1
 
 
+def test_the_forecast_grows_with_paths_bounces_and_short_steps():
+    def seconds(**keys):
+        scene = fractals.load_scene({}, formula="mandelbox", size=(20, 14), bounces=1, **keys)
+        return fractals.plan(scene, device="cpu", threads=1).seconds
+
+    usual = seconds(samples=10)
+    assert seconds(samples=30) == pytest.approx(3 * usual)
+    assert seconds(samples=10, ray_step=0.25) == pytest.approx(2 * usual)  # most steps are far away
+    assert seconds(quality="draft") < seconds() < seconds(quality="best")
+
+
 def test_the_command_line_draws_and_plans(tmp_path, capsys):
     path = tmp_path / "a.png"
     words = ["render", "--formula", "mandelbox,scale=-2", "--size", "20x14", "--samples", "2"]

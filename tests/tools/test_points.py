@@ -92,6 +92,13 @@ def test_a_point_of_a_ray_has_its_angle(angle, degree, julia):
     assert abs(away).max() < 1e-12
 
 
+def test_the_angle_of_a_point_has_all_its_digits():
+    """Beside i, whose angle is 1/6 and whose orbit has no end."""
+    beside = "0", "1." + "0" * 44 + "1"
+    found = fractals.compute_points([beside], device="cpu", max_iterations=2000)
+    assert found.external_angle()[0] == pytest.approx(1 / 6, abs=1e-12)
+
+
 def test_periods_are_those_of_the_oracle():
     dice = np.random.default_rng(3)
     points = dice.uniform(-1.5, 0.4, 30) + 1j * dice.uniform(0, 0.7, 30)

@@ -19,16 +19,13 @@ function slopes(points) {
   const rises = points
     .slice(1)
     .map(([at, value], k) => (value - points[k][1]) / (at - points[k][0]));
-  const found = points.map((_, k) => {
+  return points.map((_, k) => {
     const [one, two] = [rises[Math.max(k - 1, 0)], rises[Math.min(k, rises.length - 1)]];
     if (k === 0 || k === rises.length) return one;
     if (one * two <= 0) return 0;
     const [before, after] = [points[k][0] - points[k - 1][0], points[k + 1][0] - points[k][0]];
     return (3 * (before + after)) / ((2 * after + before) / one + (after + 2 * before) / two);
   });
-  const most = 3 * Math.abs(rises[0]);
-  if (rises.length > 1) found[0] = Math.min(Math.max(found[0], -most), most);
-  return found;
 }
 
 /** Return the value of a time. @param {Point[]} points @param {number} time */
