@@ -104,7 +104,7 @@ def make_walk_body(target, walk, vectors):
             ray = load_rows(rays, i, room, zero, 9)
             enter, leave = cross(ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], bound)
             t = select(enter > ray[6], enter, ray[6])
-            store_rows(rays, ENDED * room + i, room, (t, zero, zero, zero))
+            store_rows(rays, ENDED * room + i, room, (t, zero, zero))
             goes = first_lanes(n - i, zero) & (t < leave)
             kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], t, ray[7], leave
             compress_rows(rays, GOING * room + live, room, goes, kept)
@@ -136,38 +136,27 @@ def make_walk_body(target, walk, vectors):
                     further = fma(step, fma(-lead, reach, h), t)
                     inside = further < ray[8]
                     hits = select(near | (final & inside), one, select(inside, -one, zero))
-                    found = (
-                        select(near, fma(pull, h - reach, t), further),
-                        h,
-                        state[5],
-                        hits,
-                        further,
-                    )
-                    store_rows(rays, met + i, room, found)
+                    length = select(near, fma(pull, h - reach, t), further)
+                    store(rays, begin + 6 * room + i, length)
+                    store_rows(rays, met + i, room, (state[5], hits))
                 if most == 0:
                     continue
                 for i in range(block, stop, lanes):
-                    found = load_rows(rays, met + i, room, zero, 5)
-                    further, valid = found[4], first_lanes(live - i, zero)
-                    goes = valid & (found[3] < zero)
+                    trap, hits = load_rows(rays, met + i, room, zero, 2)
+                    valid = first_lanes(live - i, zero)
+                    goes = valid & (hits < zero)
                     ends = valid & ~goes
                     if any_lane(ends):
                         ray = load_rows(rays, begin + i, room, zero, 10)
-                        compress_rows(rays, LANES * room, room, ends, found[:4])
-                        after = compress_store(rays, (LANES + 4) * room, ends, ray[9])
-                        scatter(rays, room, after - (LANES + 4) * room)
-                        compress_rows(rays, GOING * room + end, room, goes, ray[:6])
-                        rest = further, ray[7], ray[8]
-                        compress_rows(rays, (GOING + 6) * room + end, room, goes, rest)
+                        compress_rows(rays, LANES * room, room, ends, (ray[6], trap, hits))
+                        after = compress_store(rays, (LANES + 3) * room, ends, ray[9])
+                        scatter(rays, room, after - (LANES + 3) * room)
+                        compress_rows(rays, begin + end, room, goes, ray[:9])
                         end = compress_store(rays, LAST * room + end, goes, ray[9]) - LAST * room
                     else:
-                        if end == i:
-                            store(rays, (GOING + 6) * room + end, further)
-                        else:
+                        if end < i:
                             ray = load_rows(rays, begin + i, room, zero, 10)
-                            store_rows(rays, GOING * room + end, room, ray[:6])
-                            rest = further, ray[7], ray[8], ray[9]
-                            store_rows(rays, (GOING + 6) * room + end, room, rest)
+                            store_rows(rays, begin + end, room, ray)
                         end += min(lanes, live - i)
             live = end
             if live == 0:
@@ -183,11 +172,10 @@ def scatter_lanes(rays, room, count):
     """Write what was found of rays that have ended to their places."""
     room, end, lanes = uint64(room), uint64(ENDED) * uint64(room), uint64(LANES) * uint64(room)
     for m in range(uint64(count)):
-        place = end + uint64(rays[lanes + uint64(4) * room + m])
+        place = end + uint64(rays[lanes + uint64(3) * room + m])
         rays[place] = rays[lanes + m]
         rays[place + room] = rays[lanes + room + m]
         rays[place + uint64(2) * room] = rays[lanes + uint64(2) * room + m]
-        rays[place + uint64(3) * room] = rays[lanes + uint64(3) * room + m]
 
 
 def make_walk(target):
@@ -222,7 +210,7 @@ def make_body(target, shared, guided):
         Which path a ray belongs to, and which ray to the sun belongs to which of these.
     """
     jit, real, walk = target.jit, target.real, make_walk(target)
-    draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
+    draw, keep = lights.make_draw(target), lights.make_keep(target)
     sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
     share, share_sky, share_haze = lights.make_shares(target)
     guide, guide_light = lights.make_guide(target)
@@ -264,6 +252,20 @@ def make_body(target, shared, guided):
 
     ends_early = jit(ends_early)
 
+    def make_set_out(plain):
+        ahead = march.make_ahead(target, plain)
+
+        def set_out(rays, own, ids, n, camera):
+            for i in range(n):
+                x, y = real(ids[COLUMN, i]) + own[TAP, i], real(ids[ROW, i]) + own[TAP + 1, i]
+                o, d = ahead(x, y, own[TAP + 2, i], own[TAP + 3, i], camera)
+                put(rays, ORIGIN, i, o)
+                put(rays, DIRECTION, i, d)
+
+        return jit(set_out)
+
+    set_out, set_out_plainly = make_set_out(False), make_set_out(True)
+
     def aim(rays, own, ids, n, job, shot):
         """Set out the rays of pixels.
 
@@ -295,11 +297,10 @@ def make_body(target, shared, guided):
                 put(own, LIGHT, i, (zero, zero, zero))
                 put(own, THROUGH, i, (one, one, one))
         camera = take(shot.camera, 0)
-        for i in range(n):
-            x, y = real(ids[COLUMN, i]) + own[TAP, i], real(ids[ROW, i]) + own[TAP + 1, i]
-            o, d = ahead(x, y, own[TAP + 2, i], own[TAP + 3, i], camera)
-            put(rays, ORIGIN, i, o)
-            put(rays, DIRECTION, i, d)
+        if camera[march.LENS] + camera[march.COLUMN] + camera[march.EYE] > zero:
+            set_out(rays, own, ids, n, camera)
+        else:  # in a loop of its own: LLVM's vectors would find a sine and a cosine for each ray
+            set_out_plainly(rays, own, ids, n, camera)
         base = shot.light[0] if shot.bounces < 0 else zero
         for i in range(n):
             rays[BASE, i] = base

@@ -5,7 +5,7 @@ do where rays end is another, compiled once for all solids. The bits are those o
 `fractals.space.light.make_body`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,11 +30,12 @@ AT_ONCE = 8  # lists whose places are found together: NumPy takes longer to begi
 BLOCK = 32  # vectors whose distances are found before rays that have ended leave the list
 PAD = 64  # elements behind a row, which a pack may read or write
 # Rows of rays: where they start, their direction, the length from which on they are walked, what
-# the distance is compared with there, their number; rays under way; the length, distance and trap
-# where they ended, and 1 where they met the surface; a few lanes in between; what a step of some
-# packs has found: the same four, with -1 where a ray goes on, and the length that it then has.
+# the distance is compared with there, their number; rays under way, and where they leave; the
+# length and trap where they ended, and 1 where they met the surface; the distance at their length,
+# where that is asked; a few lanes in between; what a step of some packs has found: the trap, and 1
+# where a ray meets the surface, 0 where it leaves, -1 where it goes on.
 ORIGIN, DIRECTION, LENGTH, BASE, NUMBER, GOING, LAST = 0, 3, 6, 7, 8, 9, 18
-ENDED, AWAY, TRAP, HITS, LANES, MET, RAY_ROWS = 19, 20, 21, 22, 23, 28, 33
+ENDED, TRAP, HITS, AWAY, LANES, MET, RAY_ROWS = 19, 20, 21, 22, 23, 27, 29
 # Rows of paths: the light so far (by path); what is left of it, place, direction and footprint
 # where they met the surface; trap; four distances; normal; to the sun; two random numbers; how
 # open the surroundings are; how clear of haze the way to the first surface is. Of rays that walk to
@@ -99,7 +100,7 @@ class Tracer:
 
     def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
         """Add the light of samples to the sums of all pixels, shape (1, pixels, numbers)."""
-        paths = self._paths[sums.shape[2]]
+        paths = self._bound(sums.shape[2], shot, space)
         at_once = max(1, self.room // job.samples)
         for begin in range(0, len(job.places), at_once):
             places, own = job.places[begin : begin + at_once], sums[:, begin : begin + at_once]
@@ -108,7 +109,7 @@ class Tracer:
                     return
                 left = job.first + job.samples - first
                 now = PathRange(places, first, min(self.room, left))
-                paths(own, now, shot, space, self._calls, self._rays, self._own, self._ids)
+                paths(own, now)
 
     def starts(
         self,
@@ -122,9 +123,10 @@ class Tracer:
         """Fill `out` as `fractals.space.march.make_starts_body` does."""
         camera, columns = camera.copy(), out.shape[1]
         camera[CONE], camera[LENS] = cone.spread, 0
-        flat, shot = out.reshape(-1), self._walkers(camera, before, cone.base)
+        flat, walk = out.reshape(-1), self._walker(camera, before, cone.base, space)
         for begin, places in self._lists(columns, top * columns, out.size):
-            lengths = self._walked(PathRange(places, 0, 1), shot, space)
+            walk(places)
+            lengths = self._rays[ENDED, : len(places)]
             part = flat[begin : begin + len(places)]
             np.maximum(lengths - cone.back, self._real(0), out=part)
 
@@ -140,9 +142,9 @@ class Tracer:
         `starts`: of its rays; without them they are followed from the camera on.
         """
         flat, columns = out.reshape(-1, 2), out.shape[1]
-        shot = self._walkers(camera, starts or from_camera(self._real), self._real(0))
+        walk = self._walker(camera, starts or from_camera(self._real), self._real(0), space)
         for begin, places in self._lists(columns, 0, len(flat)):
-            self._walked(PathRange(places, 0, 1), shot, space)
+            walk(places)
             part, n = flat[begin : begin + len(places)], len(places)
             part[:, 0], part[:, 1] = self._own[SURFACE, :n], self._rays[TRAP, :n]
 
@@ -154,14 +156,16 @@ class Tracer:
             for k in range(0, len(places), self.room):
                 yield first + k, places[k : k + self.room]
 
-    def _walkers(self, camera: NDArray[Any], starts: Starts, base: Any) -> Shot:
-        """Return the shot of rays that walk to the surface, and no further."""
+    def _walker(
+        self, camera: NDArray[Any], starts: Starts, base: Any, space: Space
+    ) -> Callable[[NDArray[np.int32]], None]:
+        """Return ``walk(places)``: rays of pixels walk to the surface, and no further."""
         none, turns = np.zeros(4, self._real), np.zeros(4, np.int64)
-        return Shot(camera, none + base, none.reshape(1, 4), turns, -1, 0, 0, starts)
+        shot = Shot(camera, none + base, none.reshape(1, 4), turns, -1, 0, 0, starts)
+        run, sums = self._bound(3, shot, space), np.zeros((1, 0, 3), np.int64)
+        return lambda places: run(sums, PathRange(places, 0, 1))
 
-    def _walked(self, job: PathRange, shot: Shot, space: Space) -> NDArray[Any]:
-        """Return the lengths of such rays."""
-        own, lists = np.zeros((1, 0, 3), np.int64), (self._rays, self._own, self._ids)
-        self._paths[3](own, job, shot, space, self._calls, *lists)
-        found: NDArray[Any] = self._rays[ENDED, : len(job.places)]
-        return found
+    def _bound(self, numbers: int, shot: Shot, space: Space) -> Callable[..., None]:
+        """Return ``paths(sums, job)``, for sums of so many numbers a pixel."""
+        rows = self._rays, self._own, self._ids
+        return self._paths[numbers].bound(shot, space, self._calls, *rows)

@@ -377,10 +377,11 @@ POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE, COLUMN, EYE = (
 )
 
 
-def make_ahead(target):
+def make_ahead(target, plain=False):
     """Return ``ahead(column, row, u, v, camera)``: where a ray starts, and its direction.
 
     `column` and `row`: a place in the picture, in pixels. `u`, `v`: of the lens, from 0 to 1.
+    `plain`: of a camera without a lens, a panorama or a second eye, of which LLVM makes less code.
     """
     # Each number is written out: of `fractals.kernels.space.added` here LLVM makes no vectors, and
     # a picture of the sky takes 1.25 times as long.
@@ -414,20 +415,9 @@ def make_ahead(target):
 
     around = target.jit(around)
 
-    def ahead(column, row, u, v, m):
-        eye = real(0)
-        if m[COLUMN] > real(0):
-            if m[EYE] > real(0):
-                row, eye = eye_of(row, m[HALF + 1], m)
-            return around(column, row, eye, m)
-        if m[EYE] > real(0):
-            column, eye = eye_of(column, m[HALF], m)
+    def flat(column, row, e, f, m):
+        """Return a ray from a place of the lens, e to the right and f up."""
         x, y = (column - m[HALF]) * m[PIXEL], (m[HALF + 1] - row) * m[PIXEL]
-        e, f = eye, real(0)
-        if m[LENS] > real(0):
-            sine, cosine = sincos(real(TURN) * v)
-            wide = sqrt(u) * m[LENS]
-            e, f = fma(wide, cosine, eye), wide * sine
         far = m[FOCUS]
         o = (
             fma(m[RIGHT], e, fma(m[UP], f, m[POSITION])),
@@ -442,5 +432,28 @@ def make_ahead(target):
             fma(m[RIGHT + 2], x, fma(m[UP + 2], y, m[AHEAD + 2] * far)),
         )
         return o, d
+
+    flat = target.jit(flat)
+
+    def pinhole(column, row, u, v, m):
+        return flat(column, row, real(0), real(0), m)
+
+    if plain:
+        return target.jit(pinhole)
+
+    def ahead(column, row, u, v, m):
+        eye = real(0)
+        if m[COLUMN] > real(0):
+            if m[EYE] > real(0):
+                row, eye = eye_of(row, m[HALF + 1], m)
+            return around(column, row, eye, m)
+        if m[EYE] > real(0):
+            column, eye = eye_of(column, m[HALF], m)
+        e, f = eye, real(0)
+        if m[LENS] > real(0):
+            sine, cosine = sincos(real(TURN) * v)
+            wide = sqrt(u) * m[LENS]
+            e, f = fma(wide, cosine, eye), wide * sine
+        return flat(column, row, e, f, m)
 
     return target.jit(ahead)

@@ -306,7 +306,7 @@ def test_short_steps_do_not_pass_the_fins_of_a_bulb():
             h, _ = field(*(a + t * b for a, b in zip(o, d, strict=True)), space)
             shares.append(h / (camera[march.CONE] * t))
         beneath[ray_step] = np.mean(np.array(shares) < 0.1)
-    assert beneath[0.35] < 0.02 < 0.04 < beneath[1.0]  # 4 and 16 rays of 327
+    assert beneath[0.35] < 0.01 < 0.02 < beneath[1.0]  # 0 and 11 rays of 327
 
 
 def test_a_lens_blurs_what_is_not_sharp():
