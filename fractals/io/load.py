@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from fractals import catalog
 from fractals.color import trap_image
-from fractals.errors import MAX_LINES, InputError, OptionError, SceneError, shown, warn
+from fractals.errors import InputError, OptionError, SceneError, shown, warn
 from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.files import (
     PATH_SHOWN,
@@ -16,7 +16,7 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.palettes import find_palette
-from fractals.io.tables import gallery_table, is_json, read_table, split_source
+from fractals.io.tables import gallery_table, is_json, read_table, split_source, tell_lost
 from fractals.meant import writer_of
 from fractals.scene.credits import claims_another
 from fractals.scene.keywords import SceneKeywords
@@ -251,17 +251,6 @@ def load_scene(
         # A source's quality in words would set the samples; the keyword wins, as in `replace`.
         return scene.replace(supersampling=scene.image.supersampling)
     return scene
-
-
-def tell_lost(lost: Sequence[str], tell: Callable[[str], None]) -> None:
-    """Call `tell` with each line about what sources lost, as the command line prints them."""
-    if lost:
-        from fractals.io.foreign import lines_of_lost
-
-        for line in lines_of_lost(lost)[:MAX_LINES]:
-            tell(line)
-        if (more := len(lost) - MAX_LINES) > 0:
-            tell(f"lost: {more} more, which load_scene(..., lost=lines) adds to a list")
 
 
 def scene_of(

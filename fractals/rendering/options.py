@@ -339,7 +339,8 @@ def read_request(
 
     An `OptionError` or a `SceneError` says what is wrong with them; see `split_keywords`.
     """
-    from fractals.io.load import load_scene, tell_lost
+    from fractals.io.load import load_scene
+    from fractals.io.tables import tell_lost
 
     keys, *made = split_keywords(keywords, allowed, *options)
     lost: list[str] = []
