@@ -136,8 +136,7 @@ def trusted_folder(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if not path.is_absolute() and path.parts[:1] == ("~",):
         raise UntrustedFolderError("this user has no home folder")
-    home = os.path.expanduser("~")
-    if path.is_relative_to(home) and not os.path.exists(home):  # a name that says so, as a rule
+    if path.is_relative_to(home := os.path.expanduser("~")) and not os.path.exists(home):
         raise UntrustedFolderError(f"the home folder '{home}' does not exist")
     for part in (*reversed(path.absolute().parents), path):
         if part.is_symlink() and not part.exists():

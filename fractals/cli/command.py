@@ -166,12 +166,10 @@ class Laidout(click.Command):
         ``-o=FILE`` is read as ``-o FILE``, where click would write the file ``=FILE``.
         """
         Called.verb = self
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        valued = {f"{name}=" for each in options if not each.is_flag for name in each.opts}
-        parts = ((a[:2], a[3:]) if a[:3] in valued else (a,) for a in args)
-        args = list(itertools.chain.from_iterable(parts))
+        valued = [o for p in self.params if not getattr(p, "is_flag", True) for o in p.opts]
+        parts = ((a[:2], a[3:]) if a[2:3] == "=" and a[:2] in valued else (a,) for a in args)
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, list(itertools.chain.from_iterable(parts)))
         except click.NoSuchOption as error:
             known = [name for each in self.get_params(ctx) for name in each.opts]
             said = unknown_option(error.option_name, known, ctx.command_path, args)

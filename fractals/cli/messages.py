@@ -127,9 +127,9 @@ def tell_lost(lost: Iterable[str]) -> None:
     A line that says which of a file's entries is read is printed too; nothing is lost by that.
     """
     if lost and not Verbosity.quiet:
-        from fractals.io.foreign import LISTED
+        from fractals.io.foreign import lines_of_lost
 
-        print_lines([line if line.endswith(LISTED) else f"lost: {line}" for line in lost])
+        print_lines(lines_of_lost(lost))
 
 
 def settings(lost: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from fractals import catalog
 from fractals.color import trap_image
-from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.errors import InputError, OptionError, SceneError, shown, warn
 from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.files import (
     PATH_SHOWN,
@@ -16,7 +16,7 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.palettes import find_palette
-from fractals.io.tables import gallery_table, is_json, read_table, split_source
+from fractals.io.tables import gallery_table, is_json, read_table, split_source, tell_lost
 from fractals.meant import writer_of
 from fractals.scene.credits import claims_another
 from fractals.scene.keywords import SceneKeywords
@@ -202,7 +202,8 @@ def load_scene(
         always the gallery's scene, even where a file has the same name. A text that begins with
         ``{`` is a scene in JSON, as ``Scene.to_json`` writes it.
     lost : list of str, optional
-        Receives a line for each setting of another program's file that has no equivalent.
+        Receives a line for each setting of another program's file that has no equivalent. Without
+        it, each line is a `FractalsWarning`.
     formulas : path or sequence of paths
         Folders with formulas, maps, palettes and pictures that files name.
     lossy : bool
@@ -238,11 +239,14 @@ def load_scene(
             )
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]
-    merged, signed = _merged(sources, lost, folders_of(formulas), lossy)
+    found: list[str] = [] if lost is None else lost
+    merged, signed = _merged(sources, found, folders_of(formulas), lossy)
     for key, value in keys.items():
         own = _from_file(value) if key == "formula" else value
-        merged = merge(merged, embed_files(nest(key, own), HERE, lost))
+        merged = merge(merged, embed_files(nest(key, own), HERE, found))
     scene = _validated(merged, None if "author" in keys else signed, sources)
+    if lost is None:
+        tell_lost(found, warn)
     if "supersampling" in keys and "quality" not in keys and scene.in_samples() is not scene:
         # A source's quality in words would set the samples; the keyword wins, as in `replace`.
         return scene.replace(supersampling=scene.image.supersampling)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fractals import catalog
+from fractals.errors import MAX_LINES
 from fractals.io.escape_data import SUFFIXES, EscapePlanes
 from fractals.io.facts import RESOLVED, checked
 from fractals.io.files import (
@@ -131,3 +132,14 @@ def _told(name: str, imported: "Imported", lost: list[str] | None) -> dict[str, 
     if lost is not None:
         lost += [f"{name}: {line}" for line in imported.lost]
     return dict(imported.table)
+
+
+def tell_lost(lost: Sequence[str], tell: Callable[[str], None]) -> None:
+    """Call `tell` with each line about what sources lost, as the command line prints them."""
+    if lost:
+        from fractals.io.foreign import lines_of_lost
+
+        for line in lines_of_lost(lost)[:MAX_LINES]:
+            tell(line)
+        if (more := len(lost) - MAX_LINES) > 0:
+            tell(f"lost: {more} more, which load_scene(..., lost=lines) adds to a list")

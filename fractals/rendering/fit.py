@@ -39,7 +39,7 @@ def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[
     """
     if not CHOSEN & keywords.keys() or "color" in keywords:
         return scene
-    before = load_scene(*sources, **reading(keywords))
+    before = load_scene(*sources, lost=[], **reading(keywords))
     what = chosen(before, scene, keywords)
     if what == "coloring":
         own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - keywords.keys(), "auto")

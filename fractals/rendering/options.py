@@ -340,9 +340,13 @@ def read_request(
     An `OptionError` or a `SceneError` says what is wrong with them; see `split_keywords`.
     """
     from fractals.io.load import load_scene
+    from fractals.io.tables import tell_lost
 
     keys, *made = split_keywords(keywords, allowed, *options)
-    return load_scene(*sources, **reading(keywords), **keys), *made
+    lost: list[str] = []
+    scene = load_scene(*sources, lost=lost, **reading(keywords), **keys)
+    tell_lost(lost, keywords.get("on_message", warn))
+    return scene, *made
 
 
 def reading(keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from fractals.color import palette
 from fractals.io.foreign import Format, Imported, formats, fraktaler3
 from fractals.io.load import load_scene
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 KFR = "Re: -0.5\r\nIm: 0.25\r\nZoom: 4\r\nIterations: 90\r\nSlopes: 1\r\n"
 PAR = """first { type=chip }
 second { type=mandel center-mag=-0.5/0/0.8 maxiter=60 colors=000zzz<30>00z }

@@ -13,6 +13,8 @@ from fractals.explorer.pages import uploaded
 from fractals.io.foreign import formats
 from fractals.io.load import load_scene
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 posix = pytest.mark.skipif(os.name != "posix", reason="links without a right, names in any case")
 NINE = "Own (XAXIS) { z = pixel: z = z*z + pixel, |z| < 9 }\n"
 FOUR = "own { z = pixel: z = z*z + pixel, |z| < 4 }\n"

@@ -9,9 +9,11 @@ import pytest
 
 import fractals
 from fractals import catalog
-from fractals.errors import SceneError
+from fractals.errors import MAX_LINES, SceneError
 from fractals.io.foreign import MAX_BYTES, formats
 from fractals.io.load import load_scene
+
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
 
 FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf": "xpf"}
 # What can't be drawn, and words of the reason; all other samples become scenes.
@@ -238,3 +240,32 @@ def test_maps_and_places_of_deep_zoomers_say_what_to_save(tmp_path):
         (tmp_path / f"a{suffix}").write_bytes(b"anything")
         with pytest.raises(SceneError, match=words):
             fractals.load_scene(tmp_path / f"a{suffix}")
+
+
+def test_what_a_file_loses_is_a_warning_where_no_list_is_given(tmp_path):
+    """In Python, too: nothing of a file that changes its picture is left out without a word."""
+    path = tmp_path / "a.xpf"
+    path.write_text("(initstate)\n(filter 'edge #t)\n(formula 'mandel)\n")
+    line = f"lost: {path}: edges drawn as lines"
+    for call in (load_scene, fractals.plan):
+        with pytest.warns(fractals.FractalsWarning) as told:
+            call(path)
+        assert [str(each.message) for each in told] == [line]
+        assert told[0].filename == __file__
+    lines, lost = [], []
+    fractals.plan(path, on_message=lines.append)
+    assert lines == [line]
+    load_scene(path, lost=lost)
+    assert lost == [line.removeprefix("lost: ")]
+    path.write_text("(initstate)\n" + "".join(f"(odd{k} 1)\n" for k in range(30)))
+    with pytest.warns(fractals.FractalsWarning) as told:
+        load_scene(path)
+    assert len(told) == MAX_LINES + 1
+    assert str(told[-1].message).startswith(f"lost: {30 - MAX_LINES} more, which load_scene")
+
+
+def test_a_choice_among_entries_is_told_without_a_loss(tmp_path):
+    path = tmp_path / "a.frm"
+    path.write_text("A { z = pixel: z = z*z + pixel, |z| < 4 }\nB { z = 0: z = z*z + pixel }\n")
+    with pytest.warns(fractals.FractalsWarning, match=r"^[^:]*: the first of 2 entries is read; "):
+        load_scene(path)

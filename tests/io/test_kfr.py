@@ -17,6 +17,8 @@ from fractals.io.foreign import deep_zooms
 from fractals.io.load import load_scene
 from fractals.scene.geometry import matrix
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 SIZE = (16, 9)
 LIMIT = 60
 # FractalType, Power: its step, of real numbers

@@ -24,6 +24,8 @@ from fractals.color import palette
 from fractals.errors import InputError, OptionError, to_install
 from fractals.io import palettes
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 
 @every_writer
 @pytest.mark.parametrize("builtin", catalog.names("palette"))

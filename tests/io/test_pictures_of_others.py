@@ -11,6 +11,8 @@ from fractals.errors import SceneError
 from fractals.explorer import outside
 from fractals.io.load import load_scene
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 KFR = "Re: -0.5\r\nIm: 0.25\r\nZoom: 8\r\nIterations: 300\r\nFractalType: {}\r\nFlat: 1\r\n"
 XPF = "(initstate)\n(formula 'mandel3)\n(view 0.1 0.2 3 3)\n"
 

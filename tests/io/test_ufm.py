@@ -12,6 +12,8 @@ from fractals.errors import SceneError
 from fractals.explorer.pages import uploaded
 from fractals.io.foreign import formats, frm, ultra_fractal
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 # Made up for these tests.
 MANY = r"""
 comment { "free text }

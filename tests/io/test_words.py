@@ -14,6 +14,8 @@ from fractals.io.files import check_output
 from fractals.io.film_files import read_points
 from fractals.io.foreign import formats
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 SHARED = Path(__file__).parents[3] / "shared/data/formats"
 ENCODINGS = {
     "utf-8": str.encode,

@@ -13,6 +13,8 @@ from fractals.io.foreign._xaos_formula import translated
 from fractals.io.foreign.xpf import FORMULAS
 from fractals.io.load import load_scene
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 SIZE = (9, 7)
 LIMIT = 20
 ROOT = 1.0199502202048319698

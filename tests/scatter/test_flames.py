@@ -16,6 +16,8 @@ from fractals.errors import SceneError
 from fractals.io.foreign import formats
 from fractals.scatter import flame_file as flames
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 COLORS = "".join(f'<color index="{k}" rgb="{k} {abs(255 - 2 * k)} {255 - k}"/>' for k in range(256))
 MAPS = (
     '<xform weight="1" color="0" linear="1" coefs="0.62 -0.31 0.31 0.62 0.25 -0.1" {first}/>'

@@ -14,6 +14,8 @@ import fractals
 from fractals.errors import SceneError
 from fractals.scatter import flame_file as flames
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 COLORS = '<color index="0" rgb="255 128 0"/><color index="255" rgb="0 128 255"/>'
 FLAM3 = shutil.which("flam3-render")
 

@@ -9,6 +9,8 @@ import fractals
 from fractals.errors import SceneError
 from fractals.scatter import ifs_file
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 TEXT = """
 ; systems of this test
 fern {  ; Barnsley

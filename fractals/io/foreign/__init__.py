@@ -1,6 +1,6 @@
 """The contract of a format: a file of another program <-> a part of a scene, and what was lost."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,11 @@ LISTED = "'fractals show FILE' lists them, and FILE#NAME selects one"
 def first_of(count: int) -> str:
     """Return the line for the user where the first of several entries of a file is read."""
     return f"the first of {count} entries is read; {LISTED}"
+
+
+def lines_of_lost(lost: Iterable[str]) -> list[str]:
+    """Return what is told of losses; by a choice among entries, which is told too, none is lost."""
+    return [line if line.endswith(LISTED) else f"lost: {line}" for line in lost]
 
 
 @dataclass(frozen=True)
