@@ -124,7 +124,7 @@ class WideFunctions(NamedTuple):
     right: Any
     left_limb: Any  # (value) moved by a limb
     right_limb: Any
-    left_pair: Any  # (high, low, k): both halves of a number, moved by 0 to 63 bits
+    doubled: Any  # (high, low): the higher half of twice the number of both halves
     product: Any  # (a, b): both halves
 
 
@@ -177,9 +177,9 @@ def wide_functions(limbs):
             value = builder.insert_value(value, _joined(builder, half), k)
         return value
 
-    def left_pair(builder, high, low, k):
-        whole = _limbs_of(builder, low) + _limbs_of(builder, high)
-        return halves(builder, _left(builder, whole, k))
+    def doubled(builder, high, low):
+        carried = builder.lshr(low, wide.value(BITS * limbs - 1))
+        return builder.or_(builder.shl(high, wide.value(1)), carried)
 
     def product(builder, a, b):
         return halves(builder, _product(builder, a, b))
@@ -195,7 +195,7 @@ def wide_functions(limbs):
         right=_intrinsic(wide, right, wide, word),
         left_limb=_intrinsic(wide, lambda builder, a: builder.shl(a, one), wide),
         right_limb=_intrinsic(wide, lambda builder, a: builder.lshr(a, one), wide),
-        left_pair=_intrinsic(pair, left_pair, wide, wide, word),
+        doubled=_intrinsic(wide, doubled, wide, wide),
         product=_intrinsic(pair, product, wide, wide),
     )
 
