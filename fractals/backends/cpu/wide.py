@@ -124,7 +124,6 @@ class WideFunctions(NamedTuple):
     right: Any
     left_limb: Any  # (value) moved by a limb
     right_limb: Any
-    doubled: Any  # (high, low): the higher half of twice the number of both halves
     product: Any  # (a, b): both halves
 
 
@@ -170,19 +169,12 @@ def wide_functions(limbs):
     def right(builder, a, k):
         return _joined(builder, _right(builder, _limbs_of(builder, a), k))
 
-    def halves(builder, made):
-        """Return a number of twice as many limbs as a tuple."""
-        value = ir.Constant(ir.ArrayType(wide.value, 2), ir.Undefined)
-        for k, half in enumerate((made[limbs:], made[:limbs])):
-            value = builder.insert_value(value, _joined(builder, half), k)
-        return value
-
-    def doubled(builder, high, low):
-        carried = builder.lshr(low, wide.value(BITS * limbs - 1))
-        return builder.or_(builder.shl(high, wide.value(1)), carried)
-
     def product(builder, a, b):
-        return halves(builder, _product(builder, a, b))
+        made = _product(builder, a, b)
+        halves = ir.Constant(ir.ArrayType(wide.value, 2), ir.Undefined)
+        for k, half in enumerate((made[limbs:], made[:limbs])):
+            halves = builder.insert_value(halves, _joined(builder, half), k)
+        return halves
 
     return WideFunctions(
         load,
@@ -195,7 +187,6 @@ def wide_functions(limbs):
         right=_intrinsic(wide, right, wide, word),
         left_limb=_intrinsic(wide, lambda builder, a: builder.shl(a, one), wide),
         right_limb=_intrinsic(wide, lambda builder, a: builder.lshr(a, one), wide),
-        doubled=_intrinsic(wide, doubled, wide, wide),
         product=_intrinsic(pair, product, wide, wide),
     )
 
