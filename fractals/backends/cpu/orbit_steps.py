@@ -42,7 +42,7 @@ def make_arithmetic(target, limbs):
     int64, wide = target.int64, wide_functions(limbs)
     of_word, low_word, high_word = wide.of_word, wide.low_word, wide.high_word
     left, right, left_limb, right_limb = wide.left, wide.right, wide.left_limb, wide.right_limb
-    of_high_word, left_pair, product = wide.of_high_word, wide.left_pair, wide.product
+    of_high_word, product = wide.of_high_word, wide.product
 
     @target.jit
     def rounded(a, masks):
@@ -63,9 +63,10 @@ def make_arithmetic(target, limbs):
         high, low = product(a[2], b[2])
         if high_word(high) == 0:
             return negative, int64(ORBIT_ZERO), high
-        zeros = leading_zeros(high_word(high))  # 0 or 1
-        high, low = left_pair(high, low, zeros)
+        # Rounded to odd: the lower half decides nothing but that the rest is not exact.
         rest = of_word(select(low == of_word(int64(0)), int64(0), int64(1)))
+        zeros = leading_zeros(high_word(high))  # 0 or 1
+        high = select(zeros == 0, high, high + high)
         return rounded((negative, a[1] + b[1] - zeros, high | rest), masks)
 
     @target.jit
@@ -74,14 +75,14 @@ def make_arithmetic(target, limbs):
         less = a[1] < b[1]
         exponent, other = select(less, b[1], a[1]), select(less, a[1], b[1])
         negative, large = select(less, b[0], a[0]), right(select(less, b[2], a[2]), one)
-        small, far, lost = right(select(less, a[2], b[2]), one), exponent - other, int64(0)
+        small, far, lost = select(less, a[2], b[2]), exponent - other + one, int64(0)
         if far > 63:
             for _ in range(min(far >> 6, int64(limbs))):
                 lost |= low_word(small)
                 small = right_limb(small)
             far &= 63
         lost |= low_word(small) & ((one << far) - one)
-        # Rounded to odd: what was lost decides nothing but that the rest is not exact.
+        # Rounded to odd, too
         small = right(small, far) | of_word(select(lost == 0, int64(0), one))
         differ = a[0] != b[0]
         total = select(differ, large - small, large + small)

@@ -124,7 +124,6 @@ class WideFunctions(NamedTuple):
     right: Any
     left_limb: Any  # (value) moved by a limb
     right_limb: Any
-    left_pair: Any  # (high, low, k): both halves of a number, moved by 0 to 63 bits
     product: Any  # (a, b): both halves
 
 
@@ -170,19 +169,12 @@ def wide_functions(limbs):
     def right(builder, a, k):
         return _joined(builder, _right(builder, _limbs_of(builder, a), k))
 
-    def halves(builder, made):
-        """Return a number of twice as many limbs as a tuple."""
-        value = ir.Constant(ir.ArrayType(wide.value, 2), ir.Undefined)
-        for k, half in enumerate((made[limbs:], made[:limbs])):
-            value = builder.insert_value(value, _joined(builder, half), k)
-        return value
-
-    def left_pair(builder, high, low, k):
-        whole = _limbs_of(builder, low) + _limbs_of(builder, high)
-        return halves(builder, _left(builder, whole, k))
-
     def product(builder, a, b):
-        return halves(builder, _product(builder, a, b))
+        made = _product(builder, a, b)
+        halves = ir.Constant(ir.ArrayType(wide.value, 2), ir.Undefined)
+        for k, half in enumerate((made[limbs:], made[:limbs])):
+            halves = builder.insert_value(halves, _joined(builder, half), k)
+        return halves
 
     return WideFunctions(
         load,
@@ -195,7 +187,6 @@ def wide_functions(limbs):
         right=_intrinsic(wide, right, wide, word),
         left_limb=_intrinsic(wide, lambda builder, a: builder.shl(a, one), wide),
         right_limb=_intrinsic(wide, lambda builder, a: builder.lshr(a, one), wide),
-        left_pair=_intrinsic(pair, left_pair, wide, wide, word),
         product=_intrinsic(pair, product, wide, wide),
     )
 
