@@ -344,7 +344,9 @@ export class Engine {
     const begun = performance.now(),
       plan = planOf(this.facts, this.palettes, scene),
       draw = (/** @type {import("./pool.js").Asked} */ job) =>
-        this.pool.draw(job, HASTE.view, signal),
+        this.pool.draw(job, HASTE.view, signal, (done, of) =>
+          this.#say({ t: "status", frame, what: "reference", done, of }),
+        ),
       before = this.#view;
     const known =
       before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan)
