@@ -90,6 +90,13 @@ def program_key(scene: Scene) -> str:
     return ":".join([kind, *labels])
 
 
+def program_names(scene: Scene) -> list[str]:
+    """Return the names of the programs that draw a scene: one more where it is deep."""
+    key, planned = program_key(scene), plan.make_plan(scene.replace(size=SHOWN))
+    deep = [f"{'extended' if planned.extended else 'deep'} {key}"] * planned.deep
+    return [key, *deep]
+
+
 def label_of(coloring: Coloring) -> str:
     """Return a coloring's name and the settings that its statistic is compiled with."""
     settings = coloring.compiled_settings().items()

@@ -124,7 +124,8 @@ def write_site(
 
 def _has_program(files: dict[str, dict[str, str]], table: dict[str, Any]) -> bool:
     scene = validate(table)
-    return tables.program_key(scene) in files.get(scene.make_formula().label, {})
+    own = files.get(scene.make_formula().label, {})
+    return all(name in own for name in tables.program_names(scene))
 
 
 def _formula_table(formula: Formula) -> dict[str, Any]:
