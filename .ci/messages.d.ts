@@ -663,6 +663,8 @@ declare namespace Received {
     what: "preparing" | "compiling" | "reference" | "drawing" | "exact";
     share?: number | null;
     left?: number | null;
+    done?: number | null;
+    of?: number | null;
   }
   /** One of several scenes; its preview follows. */
   interface Surprised {

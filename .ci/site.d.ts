@@ -20,7 +20,7 @@ interface SiteFormula {
   holomorphic: boolean;
 }
 interface SiteColoring {
-  derivative: boolean; transfer: string; palette: Palette; blend: string; side: string; counted: boolean; converging: boolean; planes: number;
+  derivative: boolean; transfer: string; palette: Palette; blend: string; side: string; counted: boolean; converging: boolean; planes: number; moves: boolean;
   options: Settings; parts: Record<string, string>;
 }
 /** Values of a coloring's options. */
@@ -32,9 +32,9 @@ interface ProgramFacts {
 }
 /** What a file of programs for deep views tells of them, as `fractals/explorer/site/deep.py` writes it. */
 interface DeepFacts {
-  programs: Record<string, number>; stack: number; lowest: number; within: number; least: number;
-  /** Of each kind of call: names, and the shape of an array, "d" of a float64 or "q" of a whole number. */
-  cells: Record<string, [string, number[] | "d" | "q"][]>;
+  stack: number; lowest: number; within: number; least: number; extended: boolean; moves: boolean;
+  /** Of each program the calls in turn: its number, and names with the shape of an array, "d" of a float64 or "q" of a whole number. */
+  calls: Record<string, [number, [string, number[] | "d" | "q"][]][]>;
   /** Constants by row; operations: 1 for a product, the row of the result, and two operands; the next point. */
   step: [Record<string, number>, number[][], [number, number, number, number][]];
   /** The numbers whose absolute values the step takes, the second one x where there is but one; and the powers of z in them. */

@@ -257,7 +257,7 @@ class _Rooms(HostMemory):
 class CallRecorder(CpuBackend):
     """Records the calls of programs; their texts are made for WebAssembly.
 
-    A process has one, and the settings `fractals.backends.wasm.ENVIRONMENT`. `exact` and `ordered`:
+    Its process has the settings `fractals.backends.wasm.ENVIRONMENT`. `exact` and `ordered`:
     as of `module_of`.
     """
 
@@ -273,6 +273,10 @@ class CallRecorder(CpuBackend):
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an array in which nothing stands."""
         return self._rooms.empty(shape, dtype)
+
+    def compile(self, make_body: Any, *options: Any) -> Any:
+        """Return what `CpuBackend.compile` does; it records here, so no other recorder has it."""
+        return self._made(make_body, options)  # type: ignore[no-untyped-call]
 
     def program(
         self,

@@ -118,6 +118,8 @@ class Status(Message):
     what: Literal["preparing", "compiling", "reference", "drawing", "exact"]
     share: float | None = None
     left: float | None = None
+    done: int | None = None
+    of: int | None = None
 
 
 class ShownLayer(Message):

@@ -141,6 +141,54 @@ def test_deep_views_are_drawn_by_programs_that_are_loaded_for_them(visit, locati
     visit.run("id => explorer.request({ t: 'bookmark', remove: id })", kept[0]["id"])
 
 
+@pytest.mark.filterwarnings("ignore:the center has")
+@pytest.mark.parametrize(
+    ("name", "keys", "file"),
+    [
+        ("julia", {"julia": ["-1.2", "0.35"], "view": {"center": ["1.8", "0.2"]}}, "deep"),
+        ("below float64", {"view": {"center": ["-2", "0"], "width": "1e-400"}}, "extended"),
+    ],
+)
+def test_deep_julia_sets_and_widths_below_float64_show_exact_pixels(visit, name, keys, file):
+    view = {"width": "1e-30", **keys["view"]}
+    visit.open({"formula": SHIP, "color": {"coloring": "slopes"}, **keys, "view": view})
+    assert visit.assert_exact()["view"]["width"] == view["width"], name
+    assert visit.run("explorer.drawn.method") == "perturbation"
+    visit.run("explorer.move({ at: [1600, 1200], scale: 64, by: [160, -80] })")
+    assert visit.assert_exact()["view"]["width"] != view["width"]
+    names = "performance.getEntriesByType('resource').map(({ name }) => name)"
+    assert any(file in each for each in visit.run(names))
+
+
+@pytest.mark.filterwarnings("ignore:the center has")
+def test_the_steps_of_a_long_reference_orbit_are_told(visit):
+    visit.open(PLACE)
+    steps = 2**21
+    chaotic = {"center": ["-1.9", "0"], "width": "1e-30"}  # an orbit that goes on
+    visit.run("""() => {
+        window.told = [];
+        setInterval(() => explorer.status?.done && told.push(explorer.status), 20);
+    }""")
+    scene = {**PLACE, "view": chaotic, "color": {}, "iteration": {"max_iterations": steps}}
+    visit.run("scene => explorer.open({ scene })", scene)
+    visit.until("told.length")
+    first = visit.run("told[0]")
+    assert first["what"] == "reference"
+    assert 0 < first["done"] < steps == first["of"]
+    visit.assert_exact()
+
+
+def test_a_view_that_takes_long_says_what_it_does_and_gives_way_to_another(visit):
+    # Beside a parabolic point orbits stay for as long as they are followed.
+    slow = {"center": ["0.25", "0"], "width": "1e-20"}
+    scene = {**PLACE, "view": slow, "color": {}, "iteration": {"max_iterations": 2 * 10**9}}
+    visit.run("scene => explorer.open({ scene })", scene)
+    visit.until("explorer.status?.what === 'preparing'")
+    assert not visit.run("explorer.settled")
+    visit.open(PLACE)
+    visit.assert_exact()
+
+
 def test_bookmarks_stay_in_the_browser(visit):
     visit.open(PLACE)
     kept = visit.run("explorer.request({ t: 'bookmark', title: 'Mine' }).then((a) => a.items)")

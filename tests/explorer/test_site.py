@@ -27,6 +27,12 @@ LAYERS = [
     {"coloring": "distance", "blend": "multiply", "opacity": 0.7},
     {"coloring": "field_lines", "blend": "screen", "palette": "ink"},
 ]
+DEEP_SCENES = {
+    "armada": ["p"],
+    "heirloom": ["j", "deep j"],
+    "skyline": ["p", "deep p"],
+    "pinwheel": ["p", "extended p"],
+}
 PAIRS = [("oklab", "smooth"), ("oklch", "linear"), ("srgb", "cosine")]
 SCENES = {
     "home": {},
@@ -234,6 +240,11 @@ def test_most_formulas_colorings_and_flat_scenes_are_drawn():
     assert len(tables.colorings()) > 20
     assert len(tables.scenes()) > 25
     assert {"caravan", "skyline", "wheels"} <= tables.scenes().keys()  # deep ones
+
+
+def test_deep_scenes_need_deep_programs():
+    names = {name: tables.program_names(validate(tables.scenes()[name])) for name in DEEP_SCENES}
+    assert names == DEEP_SCENES
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):

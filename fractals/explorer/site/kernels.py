@@ -6,6 +6,7 @@ a file for each.
 """
 
 import base64
+import functools
 import json
 import struct
 import sys
@@ -109,7 +110,7 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> bytes:
 
     def add(name: str, make_body: Any, options: tuple[Any, ...], *arguments: Any) -> None:
         recorder.abreast = MOST_ABREAST if name in USUAL else ABREAST
-        run: Any = recorder.compile(make_body, *options)  # type: ignore[no-untyped-call]
+        run: Any = recorder.compile(make_body, *options)
         run(*arguments)
         numbers[name] = recorder.calls[-1][0]
 
@@ -149,10 +150,13 @@ def color_programs(colorings: dict[str, tuple[str, str]]) -> bytes:
     return packed({"programs": numbers}, recording.module)
 
 
-def deep_programs(table: dict[str, Any]) -> bytes:
-    """Return the programs that draw deep views of a scene's formula."""
+def deep_programs(variants: dict[str, dict[str, Any]], extended: bool = False) -> bytes:
+    """Return the programs that draw deep views of a formula.
+
+    `variants`: as of `formula_programs`. `extended`: with an exponent for each difference.
+    """
     recorder = CallRecorder("float64")
-    facts = deep.record(recorder, table, SIDE)
+    facts = deep.record(recorder, variants, extended, SIDE)
     recording = recorder.recording([], (), HAS_RELAXED)
     return packed(facts | {"stack": recording.stack}, recording.module)
 
@@ -160,6 +164,7 @@ def deep_programs(table: dict[str, Any]) -> bytes:
 MAKERS: dict[str, Callable[[Any], bytes]] = {
     "variants": formula_programs,
     "deep": deep_programs,
+    "extended": functools.partial(deep_programs, extended=True),
     "colorings": color_programs,
 }
 

@@ -1,5 +1,6 @@
 """Facts of a site: what its page knows of formulas, colorings, palettes and scenes."""
 
+import contextlib
 import functools
 from typing import Any
 
@@ -63,8 +64,7 @@ def why_not(scene: Scene) -> str:
         planned = plan.make_plan(scene.replace(size=SHOWN))
     except FractalsError as error:
         return str(error)
-    whole = scene.julia or planned.layers.statistics.planes  # of which no deep programs are made
-    if planned.doubled or planned.extended or (planned.deep and whole):
+    if planned.doubled:
         return "its numbers do not tell places so near apart"
     if planned.layers.whole or planned.layers.groups:
         return "it draws no groups, masks or ranks"
@@ -88,6 +88,13 @@ def program_key(scene: Scene) -> str:
     kind = "j" if scene.julia else "p"
     kind += "d" * layers.derivative + "i" * layers.statistics.inside
     return ":".join([kind, *labels])
+
+
+def program_names(scene: Scene) -> list[str]:
+    """Return the names of the programs that draw a scene: one more where it is deep."""
+    key, planned = program_key(scene), plan.make_plan(scene.replace(size=SHOWN))
+    deep = [f"{'extended' if planned.extended else 'deep'} {key}"] * planned.deep
+    return [key, *deep]
 
 
 def label_of(coloring: Coloring) -> str:
@@ -133,12 +140,17 @@ def variants(label: str, drawn: dict[str, Table]) -> dict[str, dict[str, Table]]
     return found
 
 
-def deep_scene(label: str) -> Table | None:
-    """Return the scene for which programs of deep views are made; None where there are none."""
-    formula = formulas()[label]
-    if formula.perturbed is None:
-        return None
-    return {"formula": {"name": formula.name, **formula.parameters}}
+def deep_variants(found: dict[str, Table]) -> dict[str, Table]:
+    """Return those of a file's scenes for which programs of deep views are made."""
+    drawn = {}
+    for key, table in found.items():
+        scene = validate(table)
+        if scene.make_formula().perturbed is None:
+            return {}
+        with contextlib.suppress(FractalsError):
+            make_layers(scene).check_deep()
+            drawn[key] = table
+    return drawn
 
 
 def _add(found: dict[str, Table], table: Table) -> None:
@@ -204,6 +216,7 @@ def _coloring_facts(coloring: Coloring) -> Table:
     }
     statistic = coloring.statistic
     facts["planes"] = len(statistic.names) if statistic else 0
+    facts["moves"] = bool(statistic and statistic.moves)
     facts["options"] = {key: option.default for key, option in coloring.options.items()}
     facts["parts"] = {key: option.part for key, option in coloring.options.items()}
     return facts

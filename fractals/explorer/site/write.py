@@ -27,7 +27,7 @@ from fractals.tools import sheet
 
 MARK = "engine/facts.bin"  # by which a folder is known as a site
 COLORS = "colors"  # the file of programs that color
-DEEP = "deep"  # stands for the programs of a formula that draw deep views
+DEEP = "deep", "extended"  # begin the names of programs that draw deep views
 # What the page asks of a server, and the file that a site has in its place
 ASKED = re.compile(r"""(["'`(])/(client/|catalog\.json|thumbnail/)""")
 # Files that a process makes, because its memory grows by some 80 MB a file (measured)
@@ -124,7 +124,8 @@ def write_site(
 
 def _has_program(files: dict[str, dict[str, str]], table: dict[str, Any]) -> bool:
     scene = validate(table)
-    return tables.program_key(scene) in files.get(scene.make_formula().label, {})
+    own = files.get(scene.make_formula().label, {})
+    return all(name in own for name in tables.program_names(scene))
 
 
 def _formula_table(formula: Formula) -> dict[str, Any]:
@@ -145,9 +146,10 @@ def _asked(
             name = f"{number}" + f"-{k}" * bool(k)
             own |= dict.fromkeys(found, name)
             asked.append({"name": name, "folder": str(engine), "variants": found})
-        if table := tables.deep_scene(label):
-            own[DEEP] = f"{number}-{DEEP}"
-            asked.append({"name": own[DEEP], "folder": str(engine), "deep": table})
+            if deep := tables.deep_variants(found):
+                for kind in DEEP:
+                    own |= {f"{kind} {key}": f"{name}-{kind}" for key in deep}
+                    asked.append({"name": f"{name}-{kind}", "folder": str(engine), kind: deep})
     return files, asked
 
 

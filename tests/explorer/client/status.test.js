@@ -18,6 +18,8 @@ test("work is told once a picture is late, and a picture that is exact at once",
   const drawing = doing({ connected: true, status: { what: "reference" } });
   assert.equal(drawing.text, "Computing the reference orbit");
   assert.ok(drawing.busy && drawing.wait > 0);
+  const steps = doing({ connected: true, status: { what: "reference", done: 81920, of: 4194304 } });
+  assert.equal(steps.text, "Computing the reference orbit: 81,920 of at most 4,194,304 steps");
   assert.equal(doing({ connected: true, status: { what: "exact", share: 0.5 } }).text, "Refining");
   const exact = doing({ connected: true, drawn: { pass: "exact", max_iterations: 2985 } });
   assert.deepEqual(exact, { text: "limit 2,985", busy: false, wait: 0 });

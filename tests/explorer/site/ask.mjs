@@ -33,12 +33,14 @@ const ANSWERS = {
     writeFileSync(file, Buffer.concat([new Uint8Array(count?.buffer ?? []), rgb ?? []]));
     return { limit: found.limit, offset: found.offset, note: plan.note };
   },
-  async orbit({ formula, asked, file }) {
-    const { deep } = facts.formulas[formula].programs,
-      job = { ...asked, c: asked.c.map(BigInt) },
-      { points, ...found } = (await drawer.draw({ want: "orbit", file: deep, asked: job })).orbit;
+  async orbit({ formula, program, asked, file }) {
+    const { programs } = facts.formulas[formula],
+      job = { ...asked, start: asked.start.map(BigInt), c: asked.c.map(BigInt) },
+      { points, tiny, ...found } = (
+        await drawer.draw({ want: "orbit", file: programs[program], asked: job })
+      ).orbit;
     writeFileSync(file, Buffer.from(points.buffer));
-    return found;
+    return { ...found, tiny: [...tiny] };
   },
   lookup: ({ palette, inside, encoded, file }) =>
     writeFileSync(file, Buffer.from(palettes.lookup(palette, inside, encoded).buffer)),

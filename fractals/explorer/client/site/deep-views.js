@@ -2,7 +2,20 @@
  * What a deep view needs before it is drawn: its reference orbit, the limit of iterations and the count offset, as of
  * `fractals.rendering.perturb`. Loaded when a deep view is asked for.
  */
-import { HALF, abs, add, div, less, log2, mul, power, ratio, toDouble } from "./exact.js";
+import {
+  HALF,
+  ZERO,
+  abs,
+  add,
+  decimal,
+  div,
+  less,
+  log2,
+  mul,
+  power,
+  ratio,
+  toDouble,
+} from "./exact.js";
 import { until } from "./orbit.js";
 import { shallowLimit } from "./plan.js";
 import { elsewhere } from "./said.js";
@@ -13,40 +26,64 @@ import { elsewhere } from "./said.js";
 /** @typedef {import("./views.js").Draw} Draw */
 
 const MOST_ORBITS = 4, // that are kept
-  // Of an orbit, with tables of some 100 bytes a step in each worker. Samples beyond its end are rebased, as they are at a period
-  MOST_STEPS = 2 ** 20;
+  // Of an orbit, with tables of some 100 bytes a step in a worker. Samples beyond its end are rebased, as they are at a period
+  MOST_STEPS = 2 ** 22;
 /** @type {Map<string, {most: number, orbit: Orbit}>} */
 const kept = new Map();
 
 /** Tell whether more steps would add nothing. @param {Orbit} orbit */
 const isWhole = ({ period, escaped }) => period > 0 || escaped;
 
-/** Return the reference orbit of a view, of at most some steps. @param {Plan} plan @param {Draw} draw @param {number} wanted
- * @returns {Promise<Orbit>} */
-async function orbitOf(plan, draw, wanted) {
-  const most = Math.min(wanted, MOST_STEPS);
-  const { bits, center, width, size, radius, degree, file, periodic } = plan,
+/** Return the reference orbits of a view, of at most some steps: that of its center, and that of 0 of a Julia set.
+ * @param {Plan} plan @param {Draw} draw @param {number} wanted @returns {Promise<Orbit[]>} */
+async function orbitsOf(plan, draw, wanted) {
+  const most = Math.min(wanted, MOST_STEPS),
+    zero = [ZERO, ZERO];
+  const own = await orbitOf(plan, draw, most, plan.julia ? plan.center : zero);
+  return plan.julia ? [own, await orbitOf(plan, draw, most, zero)] : [own];
+}
+
+/** Return the orbit of a point. @param {Plan} plan @param {Draw} draw @param {number} most
+ * @param {import("./exact.js").Ratio[]} first @returns {Promise<Orbit>} */
+async function orbitOf(plan, draw, most, first) {
+  const { bits, center, width, size, radius, degree, periodic } = plan,
+    file = plan.moves ? plan.file : plan.probe.file, // other statistics are of the same orbit
     reach = mul(width, ratio(Math.max(...size), size[0])), // twice the view's radius
     exponent = Math.floor(log2(reach)) + 1,
     gate = /** @type {[number, number]|null} */ (
       periodic ? [toDouble(div(reach, power(exponent))), exponent] : null
     );
-  const c = center.map(({ n, d }) => (n << BigInt(bits)) / d),
-    key = [file, ...c, bits, radius, gate].join();
+  const [start, c] = [first, plan.julia?.map(decimal) ?? center].map((point) =>
+      point.map(({ n, d }) => (n << BigInt(bits)) / d),
+    ),
+    key = [file, ...start, ...c, bits, radius, gate].join();
   let known = kept.get(key);
   if (!known || !(isWhole(known.orbit) || known.orbit.repeats || known.most >= most)) {
-    const asked = { c, bits, most, escapeRadius: radius, gate, degree };
+    const asked = { start, c, bits, most, escapeRadius: radius, gate, degree };
     known = { most, orbit: (await draw({ want: "orbit", file, asked })).orbit };
   }
   if (known.orbit.unsure) throw new Error(elsewhere("escape_radius"));
   kept.delete(key); // the newest comes last
   kept.set(key, known);
   for (const oldest of kept.keys()) if (kept.size > MOST_ORBITS) kept.delete(oldest);
-  const { orbit } = known,
-    length = orbit.columns * (most + 1);
-  if (isWhole(orbit)) return orbit;
-  if (orbit.points.length <= length) return until(orbit, most);
-  return { ...orbit, points: orbit.points.slice(0, length), repeats: 0 };
+  return isWhole(known.orbit) ? known.orbit : until(known.orbit, most);
+}
+
+/** Return orbits behind each other, as programs read them. @param {Orbit[]} orbits */
+function joined(orbits) {
+  const [{ points, tiny, columns }, other] = orbits,
+    last = points.length / columns - 1;
+  if (!other) return { points, tiny, columns, ends: [last] };
+  const all = new Float64Array(points.length + other.points.length);
+  all.set(points);
+  all.set(other.points, points.length);
+  const later = other.tiny.map((value, k) => (k % 4 ? value : value + last + 1));
+  return {
+    points: all,
+    tiny: Float64Array.from([...tiny, ...later]),
+    columns,
+    ends: [last, all.length / columns - 1],
+  };
 }
 
 /** Return the exponent of two above all parts of samples' distances from the center. @param {Plan} plan */
@@ -83,22 +120,25 @@ export async function settleDeep(facts, plan, draw, look, direct) {
   const own = facts.deep,
     { probe } = facts,
     { least } = plan;
-  let orbit = /** @type {Orbit|null} */ (null),
+  let orbits = /** @type {Orbit[]} */ ([]),
     deep = /** @type {DeepJob|null} */ (null);
+  const lengths = (/** @type {Orbit[]} */ all) => all.map(({ points }) => points.length);
   const use = async (/** @type {number} */ most) => {
-    const found = await orbitOf(plan, draw, most);
-    if (!deep || found.points.length !== orbit?.points.length)
+    const found = await orbitsOf(plan, draw, most);
+    if (!deep || lengths(found).join() !== lengths(orbits).join())
       deep = {
-        points: found.points,
-        width: toDouble(plan.width),
+        ...joined(found),
+        julia: plan.julia !== null,
+        exponent: plan.exponent,
+        width: toDouble(div(plan.width, power(plan.exponent))),
         reach: reachOf(plan),
         radius: plan.radius,
       };
-    orbit = found;
+    orbits = found;
     return deep;
   };
   const prepare = async (/** @type {number} */ limit) =>
-    deep && orbit && isWhole(orbit) ? deep : use(limit);
+    deep && orbits.every(isWhole) ? deep : use(limit);
   if (plan.auto && plan.probedDirect) {
     const limit = await direct();
     return { limit, enough: limit, deep: await use(limit) };
@@ -106,10 +146,9 @@ export async function settleDeep(facts, plan, draw, look, direct) {
   if (!plan.auto && plan.limit <= own.first)
     return { limit: plan.limit, enough: plan.limit, deep: await use(plan.limit) };
   deep = await use(plan.periodic ? own.first : own.next);
-  const first = /** @type {Orbit|null} */ (orbit);
-  if (first?.repeats) deep = await use(own.next);
-  const length = deep.points.length / (first?.columns ?? 2),
-    begin = Math.max(1024, first && isWhole(first) ? 4 * length : length);
+  if (/** @type {Orbit[]} */ (orbits)[0].repeats) deep = await use(own.next);
+  const length = Math.max(...lengths(orbits)) / deep.columns,
+    begin = Math.max(1024, isWhole(orbits[0]) ? 4 * length : length);
   const settled = async (patience = 0) => {
     let before = /** @type {number|null} */ (null);
     for (let limit = begin; ; limit *= 4) {

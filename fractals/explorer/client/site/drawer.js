@@ -11,12 +11,14 @@
 /** @typedef {{facts: ProgramsFacts, module: WebAssembly.Module}} Opened */
 /** @typedef {{rgb: Uint8Array<ArrayBuffer>, values: Float64Array, count: Int32Array, x: Float64Array, y: Float64Array,
  * inside: number, least: number, most: number, orbit: import("./orbit.js").Orbit}} Found of what a job has not asked for there is nothing */
+/** @typedef {(done: number, of: number) => void} Report of steps that are done, and of those that there are at most */
 /** @typedef {Int32Array|Float64Array} Numbers */
 /** @typedef {{at: number, shape: number[], bytes: number}} Block of memory that holds an array */
 
 export const SIDE = 64; // samples of a tile's side
 export const AREA = SIDE * SIDE;
 const MOST_PROGRAMS = 6, // that keep memory of their own
+  MOST_DEEP = 2, // of them whose tables of orbits may take hundreds of MB
   MOST_LAYERS = 16,
   MOST_SIDE = 16, // samples a pixel, a side
   CELLS = 1024, // bytes of the arguments of a call
@@ -93,7 +95,15 @@ export class Room {
     const at = this.#end;
     this.#end += Math.ceil(bytes / 16) * 16;
     const lacking = this.#end - this.memory.buffer.byteLength;
-    if (lacking > 0) this.memory.grow(Math.ceil(lacking / 65536));
+    if (lacking <= 0) return at;
+    try {
+      this.memory.grow(Math.ceil(lacking / 65536));
+    } catch {
+      const most = Math.ceil(this.#end / 1e6);
+      throw new Error(
+        `this view takes a worker ${most} MB of memory, which this browser does not give`,
+      );
+    }
     return at;
   }
 
@@ -418,24 +428,26 @@ export class Drawer {
     }
     this.#iterations.delete(name); // the newest comes last
     this.#iterations.set(name, found);
-    for (const oldest of this.#iterations.keys()) {
-      if (this.#iterations.size <= MOST_PROGRAMS) break;
-      this.#iterations.delete(oldest);
-    }
+    const names = [...this.#iterations.keys()],
+      isDeep = (/** @type {string} */ each) => !each.includes(" "), // as `name` is made
+      old = [...names.slice(0, -MOST_PROGRAMS), ...names.filter(isDeep).slice(0, -MOST_DEEP)];
+    for (const each of old) this.#iterations.delete(each);
     return found;
   }
 
-  /** Return the reference orbit of a deep view. @param {OrbitAsked} asked */
-  async #orbit({ file, asked }) {
+  /** Return the reference orbit of a deep view. @param {OrbitAsked} asked @param {Report} [report] */
+  async #orbit({ file, asked }, report) {
     const [{ facts }, { orbitOf }] = await Promise.all([this.#file(file), import("./orbit.js")]);
-    return orbitOf(/** @type {DeepFacts} */ (/** @type {unknown} */ (facts)), asked);
+    return orbitOf(/** @type {DeepFacts} */ (/** @type {unknown} */ (facts)), asked, report);
   }
 
   /** Draw a part of a picture, or find the orbit that it is drawn along. @param {Job|OrbitAsked} job
-   * @returns {Promise<Found>} */
-  async draw(job) {
+   * @param {Report} [report] hears of the steps of an orbit @returns {Promise<Found>} */
+  async draw(job, report) {
     if (job.want === "orbit")
-      return /** @type {Found} */ (/** @type {object} */ ({ orbit: await this.#orbit(job) }));
+      return /** @type {Found} */ (
+        /** @type {object} */ ({ orbit: await this.#orbit(job, report) })
+      );
     const [iteration, opened] = await Promise.all([this.#iteration(job), this.#file("colors")]),
       colors = (iteration.colors ??= new Colors(opened, iteration, this.encoding, this.decoding));
     const { n, want, limit } = job,

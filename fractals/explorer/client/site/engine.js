@@ -343,15 +343,21 @@ export class Engine {
   async #passes(scene, focus, moving, signal, frame, paint) {
     const begun = performance.now(),
       plan = planOf(this.facts, this.palettes, scene),
-      draw = (/** @type {import("./pool.js").Asked} */ job) =>
-        this.pool.draw(job, HASTE.view, signal),
       before = this.#view;
+    let told = ""; // what is done before pixels are drawn
+    const draw = (/** @type {import("./pool.js").Asked} */ job) => {
+      const what = job.want === "orbit" ? "reference" : "preparing";
+      if (plan.bits && job.want !== "pixels" && what !== told)
+        this.#say({ t: "status", frame, what: (told = what) });
+      return this.pool.draw(job, HASTE.view, signal, (done, of) =>
+        this.#say({ t: "status", frame, what, done, of }),
+      );
+    };
     const known =
       before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan)
         ? before
         : null;
     this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
-    if (plan.bits && !known) this.#say({ t: "status", frame, what: "reference" });
     const settled = known?.settled ?? (await this.#settled(plan, draw, frame, paint)),
       { limit } = settled;
     const view = (this.#view = {

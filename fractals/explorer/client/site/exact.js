@@ -67,7 +67,7 @@ export function decimal(text) {
 }
 
 /** @param {bigint} n above 0 */
-function bits(n) {
+export function bitLength(n) {
   const text = n.toString(16);
   return 4 * text.length - Math.clz32(parseInt(text[0], 16)) + 28;
 }
@@ -76,7 +76,7 @@ function bits(n) {
 export function toDouble({ n, d }) {
   if (!n) return 0;
   const top = size(n),
-    shift = 64 - bits(top) + bits(d);
+    shift = 64 - bitLength(top) + bitLength(d);
   const [up, down] = shift >= 0 ? [top << BigInt(shift), d] : [top, d << BigInt(-shift)];
   let whole = up / down;
   if (whole * down !== up) whole |= 1n; // what is left decides between two doubles
@@ -92,7 +92,7 @@ function scaled(value, k) {
 
 /** Return the binary logarithm. @param {Ratio} value above 0 */
 export function log2({ n, d }) {
-  const shift = bits(n) - bits(d);
+  const shift = bitLength(n) - bitLength(d);
   const [up, down] = shift >= 0 ? [n, d << BigInt(shift)] : [n << BigInt(-shift), d];
   return shift + Math.log2(toDouble(ratio(up, down)));
 }

@@ -10,6 +10,7 @@ import {
   log2,
   mul,
   ofDouble,
+  power,
   ratio,
   toDouble,
 } from "./exact.js";
@@ -20,9 +21,11 @@ import { elsewhere, told } from "./said.js";
 /** @typedef {{value: string, place: string, constants: number[], plane: number, counted: boolean, range: number[],
  * lookup: Float32Array, blend: string, opacity: number}} LayerJob */
 /** How a scene is drawn. `bits`: of the reference orbit of a deep view, whose programs are in `file`; 0: its samples are iterated
- * directly, by those in `direct`. `probedDirect`: so are those that find its limit. `periodic`: its orbit may end at a period.
- * `least`: of the limits that a search of one finds.
- * @typedef {{file: string, direct: string, bits: number, probedDirect: boolean, radius: number, degree: number, periodic: boolean, deep: import("./deep.js").DeepJob|null, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
+ * directly, by those in `direct`. `exponent` of two, over which numbers of a view are that float64 can't hold; 0: of no such view.
+ * `julia`: c. `probe`: the file and the key of the programs that probe a deep view. `moves`: whether the orbit tells the moves
+ * between its points, as `file` does. `probedDirect`: the limit of a deep view is found directly. `periodic`: its orbit may end at a period. `least`: of the limits that a search of one finds.
+ * @typedef {{file: string, direct: string, bits: number, exponent: number, julia: string[]|null, probe: {file: string, key: string}, moves: boolean,
+ * probedDirect: boolean, radius: number, degree: number, periodic: boolean, deep: import("./deep.js").DeepJob|null, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
  * layers: LayerJob[], center: Ratio[], width: Ratio, axes: Ratio[], least: number, limit: number, auto: boolean, depth: number,
  * fraction: number[], size: number[], n: number, note: string}} Plan */
 
@@ -206,22 +209,22 @@ export function planOf(facts, palettes, scene) {
     finest = div(width, ofDouble(Math.max(stretch, 1 / stretch)));
   const center = (view.center ?? home.center).map(decimal),
     n = scene.image.supersampling,
-    file = labels.length || scene.julia ? "" : (formula.programs.deep ?? ""),
-    { note, bits, probedDirect } = checked(
-      facts,
-      scene,
-      center,
-      width,
-      finest,
-      formula,
-      file,
-      () =>
-        !formula.programs.deep || file
-          ? elsewhere("any_depth")
-          : labels.length
-            ? elsewhere("deep_colors", { colors: labels.join(", ") })
-            : elsewhere("deep_julia"),
-    );
+    kind = scene.julia ? "j" : "p",
+    files = ["deep", "extended"].map((name) => formula.programs[`${name} ${key}`] ?? ""),
+    probes = ["deep", "extended"].map((name) => formula.programs[`${name} ${kind}`] ?? "");
+  const { note, bits, exponent, probedDirect } = checked(
+    facts,
+    scene,
+    center,
+    width,
+    finest,
+    formula,
+    files,
+    () =>
+      probes[0] && !files[0]
+        ? told("deep_colors", { colors: labels.join(", ") })
+        : elsewhere("any_depth"),
+  );
   const radius = iteration.escape_radius,
     several = paints.length > 1;
   const layers = paints.map((paint, k) => {
@@ -251,24 +254,22 @@ export function planOf(facts, palettes, scene) {
     zoom = log2(div(decimal(home.width), finest)),
     depth = Math.min(Math.max((zoom - begin) / (end - begin), 0), 1),
     least = depth === 1 ? facts.deep.least : limitByZoom(facts, formula, finest);
-  const [x, y] = scene.julia ?? ["0", "0"];
+  const [x, y] = scene.julia?.map(Number) ?? (bits ? center.map(toDouble) : [0, 0]);
   return {
-    file: bits ? file : direct,
+    file: bits ? files[Number(exponent !== 0)] : direct,
     direct,
     bits,
+    exponent,
+    julia: scene.julia ?? null,
+    probe: { file: probes[Number(exponent !== 0)], key: kind },
+    moves: statistics.some(({ known }) => known.moves),
     probedDirect,
     radius,
     degree: formula.degree,
-    periodic: formula.holomorphic,
+    periodic: formula.holomorphic && !scene.julia,
     deep: null,
     key,
-    point: Float64Array.of(
-      Number(x),
-      Number(y),
-      radius ** 2,
-      ...formula.options,
-      ...statisticConstants,
-    ),
+    point: Float64Array.of(x, y, radius ** 2, ...formula.options, ...statisticConstants),
     planes: count,
     derivative,
     turn: derivative && !plain ? axes.map(toDouble) : null,
@@ -287,12 +288,12 @@ export function planOf(facts, palettes, scene) {
   };
 }
 
-/** Return how exactly a view is drawn: the bits of a reference orbit, 0 without one; whether its limit is found without one; a
- * line where the last bits of float64 are seen. A view that is too deep is an error.
+/** Return how exactly a view is drawn: the bits of a reference orbit, 0 without one; the exponent of its numbers; whether its limit is
+ * found without one; a line where the last bits of float64 are seen. A view that is too deep is an error.
  * @param {SiteFacts} facts @param {SiteScene} scene @param {Ratio[]} center @param {Ratio} width @param {Ratio} finest
- * @param {SiteFormula} formula @param {string} file of programs of deep views, or nothing
+ * @param {SiteFormula} formula @param {string[]} files of programs of deep views, with and without exponents, or nothing
  * @param {() => string} why returns the line about a view that is too deep */
-function checked({ bits: own, deep, probe }, scene, center, width, finest, { degree }, file, why) {
+function checked({ bits: own, deep, probe }, scene, center, width, finest, { degree }, files, why) {
   const { all, least, exact, spare } = own,
     { size, supersampling } = scene.image;
   const farther = less(abs(center[0]), abs(center[1])) ? center[1] : center[0],
@@ -301,18 +302,26 @@ function checked({ bits: own, deep, probe }, scene, center, width, finest, { deg
     // after a step from near 0 neighbors in a Julia set are nearer still, but not near 0
     along = scene.julia ? Math.max(far, (1 - degree) * Math.min(0, far)) : far,
     apart = finer(size[0] * supersampling),
-    isDeep = (/** @type {number} */ between) => file !== "" && along + between + spare > all;
+    isDeep = (/** @type {number} */ between) => files[0] !== "" && along + between + spare > all;
   if (isDeep(apart)) {
-    if (-apart < deep.extended) throw new Error(why());
-    const bits = 2 * deep.guard + Math.ceil(Math.max(apart, along + apart));
-    return { note: "", bits, probedDirect: !isDeep(finer(probe.limitSize[0])) };
+    // Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences, and their digits
+    const raised = scene.julia ? degree : 1,
+      exponent = -raised * apart < deep.extended ? Math.floor(log2(finest)) : 0;
+    const reach = Math.max(0, log2(add(abs(farther), width))),
+      bits = Math.ceil(Math.max(apart, along + apart, raised * (reach + apart)));
+    return {
+      note: "",
+      bits: 2 * deep.guard + bits,
+      exponent,
+      probedDirect: !isDeep(finer(probe.limitSize[0])),
+    };
   }
   if (along + apart + least > all) throw new Error(why());
-  return { note: apart > exact ? told("rough") : "", bits: 0, probedDirect: false };
+  return { note: apart > exact ? told("rough") : "", bits: 0, exponent: 0, probedDirect: false };
 }
 
 /** Return the plan by which a deep view's samples are iterated directly. @param {Plan} plan @returns {Plan} */
-export const directOf = (plan) => ({ ...plan, file: plan.direct, bits: 0 });
+export const directOf = (plan) => ({ ...plan, file: plan.direct, bits: 0, exponent: 0 });
 
 /** Return the limit that doubles each time the zoom grows by 64. @param {SiteFacts} facts @param {SiteFormula} formula @param {Ratio} width */
 function limitByZoom(facts, formula, width) {
@@ -320,9 +329,12 @@ function limitByZoom(facts, formula, width) {
   return Math.trunc(Math.min(1000 * 2 ** Math.min(zoom / 6, 30), facts.probe.most));
 }
 
-/** Return the positions of samples; of a deep view, from its center. @param {Plan} plan @param {number[]} size @param {number} n @param {Ratio} [width] */
+/** Return the positions of samples; of a deep view, from its center, over two to its exponent.
+ * @param {Plan} plan @param {number[]} size @param {number} n @param {Ratio} [width] */
 export const gridOf = (plan, size, n, width = plan.width) =>
-  coordinates(plan.bits ? [ZERO, ZERO] : plan.center, width, plan.axes, size, n);
+  plan.bits
+    ? coordinates([ZERO, ZERO], div(width, power(plan.exponent)), plan.axes, size, n)
+    : coordinates(plan.center, width, plan.axes, size, n);
 
 /** Return the limit of a view from counts under a limit; null: those under 4 times the limit are needed.
  * @param {SiteFacts["probe"]} probe @param {Int32Array} counts @param {number} limit @param {number} least */

@@ -3,12 +3,13 @@ import { isFused } from "./drawer.js";
 import { told } from "./said.js";
 
 const MOST = 8, // workers
+  MOST_STEPS = 2 ** 23, // of the orbits that all workers keep, with some 100 bytes a step
   PATIENCE = 400; // ms that a job which nobody wants may still take
 
 /** @typedef {import("./drawer.js").Job|import("./drawer.js").OrbitAsked} Asked */
 /** @typedef {import("./drawer.js").Found} Found */
 /** @typedef {{id: number, job: Asked, haste: number, signal?: AbortSignal, done: (found: Found) => void,
- * failed: (error: Error) => void}} Waiting */
+ * failed: (error: Error) => void, report?: import("./drawer.js").Report}} Waiting */
 /** @typedef {{worker: Worker, now: Waiting|null, last: Record<string, object|null>}} Hand `last`: tables of its last job */
 
 export class Pool {
@@ -24,11 +25,12 @@ export class Pool {
   }
 
   /** Draw what a job asks for. @param {Asked} job @param {number} [haste] the least comes first
-   * @param {AbortSignal} [signal] @returns {Promise<Found>} rejected with the reason of `signal` once it ends the job */
-  draw(job, haste = 0, signal) {
+   * @param {AbortSignal} [signal] @param {import("./drawer.js").Report} [report] hears of the steps of an orbit
+   * @returns {Promise<Found>} rejected with the reason of `signal` once it ends the job */
+  draw(job, haste = 0, signal, report) {
     return new Promise((done, failed) => {
       if (signal?.aborted) return failed(signal.reason);
-      const one = { id: ++this.#count, job, haste, signal, done, failed };
+      const one = { id: ++this.#count, job, haste, signal, report, done, failed };
       this.#waiting.push(one);
       signal?.addEventListener("abort", () => this.#unwanted(one), { once: true });
       this.#next();
@@ -51,11 +53,13 @@ export class Pool {
 
   #next() {
     this.#waiting.sort((one, other) => one.haste - other.haste || one.id - other.id);
-    while (this.#waiting.length) {
-      let hand = this.#hands.find(({ now }) => !now);
-      if (!hand && this.#hands.length < this.size) hand = this.#made();
-      const one = hand && this.#waiting.shift();
-      if (!hand || !one) return;
+    for (const one of [...this.#waiting]) {
+      const most = handsFor(one.job, this.size);
+      let hand = this.#hands.slice(0, most).find(({ now }) => !now);
+      if (!hand && this.#hands.length < most) hand = this.#made();
+      if (!hand && most === this.size) return; // all are at work
+      if (!hand) continue;
+      this.#waiting.splice(this.#waiting.indexOf(one), 1);
       hand.now = one;
       const job = { ...one.job };
       for (const key of /** @type {const} */ (["layers", "deep"])) {
@@ -72,9 +76,10 @@ export class Pool {
     const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" }),
       hand = /** @type {Hand} */ ({ worker, now: null, last: {} });
     worker.postMessage({ begin: this.begin });
-    worker.onmessage = ({ data: { id, found, error } }) => {
+    worker.onmessage = ({ data: { id, found, error, steps } }) => {
       const one = hand.now;
       if (!one || one.id !== id) return;
+      if (steps) return one.signal?.aborted ? undefined : one.report?.(steps.done, steps.of);
       hand.now = null;
       if (error) one.failed(new Error(error));
       else one.done(found);
@@ -88,4 +93,10 @@ export class Pool {
     this.#hands.push(hand);
     return hand;
   }
+}
+
+/** Return how many workers may take a job: each keeps the orbit of a deep view, and its tables. @param {Asked} job @param {number} all */
+function handsFor({ deep }, all) {
+  const steps = deep ? deep.points.length / deep.columns : 1;
+  return Math.max(1, Math.min(all, Math.floor(MOST_STEPS / steps)));
 }

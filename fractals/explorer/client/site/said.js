@@ -50,14 +50,9 @@ export const texts = {
     "绘制此视图，其中心的轨道恰好到达逃逸半径；请改用其他半径",
   ],
   deep_colors: [
-    "draws {colors} at any depth, and this page only in wider views",
-    "zeichnet {colors} in jeder Tiefe, und diese Seite nur in weiteren Ansichten",
-    "可在任意深度绘制{colors}，而此页面只能在较宽的视图中绘制",
-  ],
-  deep_julia: [
-    "draws Julia sets at any depth, and this page only in wider views",
-    "zeichnet Julia-Mengen in jeder Tiefe, und diese Seite nur in weiteren Ansichten",
-    "可在任意深度绘制朱利亚集合，而此页面只能在较宽的视图中绘制",
+    "{colors} follows derivatives that float64 can't hold in a view so deep: choose another coloring, such as multiplier",
+    "{colors} folgt Ableitungen, die float64 in einer so tiefen Ansicht nicht fasst: Wählen Sie eine andere Färbung, etwa multiplier",
+    "{colors} 跟踪的导数在这么深的视图中超出 float64 的范围：请改用其他着色方式，例如 multiplier",
   ],
   flies_to: [
     "flies to what a search has found",

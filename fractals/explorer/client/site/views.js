@@ -21,6 +21,7 @@ export async function settle(facts, plan, draw) {
     draw({
       ...own,
       ...gridOf(own, size, 1, width),
+      ...(own.bits ? own.probe : {}), // statistics of orbits need every step, which a probe skips
       ...{
         deep: own.bits ? deep : null,
         n: 1,

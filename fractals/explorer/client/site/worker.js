@@ -27,7 +27,9 @@ onmessage = async ({ data: { id, job, begin } }) => {
   try {
     layers = job.layers ?? layers;
     deep = job.deep === undefined ? deep : job.deep;
-    const found = await drawer?.draw({ ...job, layers, deep }),
+    const report = (/** @type {number} */ done, /** @type {number} */ of) =>
+      post({ id, steps: { done, of } });
+    const found = await drawer?.draw({ ...job, layers, deep }, report),
       arrays = Object.values(found ?? {}).filter((each) => ArrayBuffer.isView(each));
     post(
       { id, found },

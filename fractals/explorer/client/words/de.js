@@ -504,6 +504,7 @@ export const texts = {
   options: "Optionen",
   options_of_the_coloring: "Optionen der Färbung",
   or: " oder ",
+  orbit_steps: "Referenzbahn wird berechnet: {done} von höchstens {of} Schritten",
   orbits_escape: "Wo Bahnen entkommen",
   orbits_stay: "Wo Bahnen bleiben",
   other_values_near_these_but: "Andere Werte nahe diesen, außer von Gesperrtem",

@@ -492,6 +492,7 @@ export const texts = {
   options: "Options",
   options_of_the_coloring: "Options of the coloring",
   or: " or ",
+  orbit_steps: "Computing the reference orbit: {done} of at most {of} steps",
   orbits_escape: "Orbits escape",
   orbits_stay: "Orbits stay",
   other_values_near_these_but: "Other values near these, but of what is locked",

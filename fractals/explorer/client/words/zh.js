@@ -473,6 +473,7 @@ export const texts = {
   options: "选项",
   options_of_the_coloring: "着色方式的选项",
   or: " 或 ",
+  orbit_steps: "正在计算参考轨道：第 {done} 步，最多 {of} 步",
   orbits_escape: "轨道逃逸处",
   orbits_stay: "轨道不逃逸处",
   other_values_near_these_but: "在当前值附近取其他值，锁定的除外",
