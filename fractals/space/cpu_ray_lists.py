@@ -99,9 +99,7 @@ class Tracer:
 
     def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
         """Add the light of samples to the sums of all pixels, shape (1, pixels, numbers)."""
-        # Their cells are found once: that takes a fiftieth of a list's time
-        lists = self._calls, self._rays, self._own, self._ids
-        paths = self._paths[sums.shape[2]].bound(shot, space, *lists)
+        paths = self._paths[sums.shape[2]]
         at_once = max(1, self.room // job.samples)
         for begin in range(0, len(job.places), at_once):
             places, own = job.places[begin : begin + at_once], sums[:, begin : begin + at_once]
@@ -110,7 +108,7 @@ class Tracer:
                     return
                 left = job.first + job.samples - first
                 now = PathRange(places, first, min(self.room, left))
-                paths(own, now)
+                paths(own, now, shot, space, self._calls, self._rays, self._own, self._ids)
 
     def starts(
         self,
