@@ -46,7 +46,7 @@ def scene_of(**keys):
 
 @pytest.mark.parametrize("denoise", slow_but([False], [False, True]))
 def test_every_device_takes_the_same_samples(denoise, quick, monkeypatch):
-    monkeypatch.setattr(plan, "TO_DENOISE", {"good": (8.0, 3.0, 4)})
+    monkeypatch.setattr(plan, "TO_DENOISE", {"good": (8.0, 9.0, 4)})
     monkeypatch.setattr(plan, "find_spec", lambda name: True)
     scene = scene_of(denoise=denoise)
     expected, mean = filled(scene, "python")
