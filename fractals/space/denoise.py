@@ -3,10 +3,11 @@
 Light that comes without a bounce has fine detail and little noise. Light that has bounced has most
 of the noise, and in hollows its detail is as fine as a pixel: Open Image Denoise takes noise for
 such detail, and detail for noise. So both are filtered apart, the first one without guides, whose
-noise at edges it has itself. Of bounced light the picture has the mean of two filters, which err in
+noise at edges it has itself. Of bounced light the picture has a mean of two filters, which err in
 different places. The second one makes light a linear function of color and normal of the surface,
 another one in each square of pixels, so detail that the surface has stays: a guided filter (He, Sun
-and Tang, 2010), or a first-order regression (Moon, Carr and Yoon, 2014).
+and Tang, 2010), or a first-order regression (Moon, Carr and Yoon, 2014). Small squares keep more of
+the detail and large ones less of the noise, so that there are two sizes of them.
 """
 
 from collections.abc import Callable
@@ -21,12 +22,14 @@ Planes = NDArray[np.float32]  # shape (numbers, rows, columns)
 # pictures of eight samples a pixel look the same (errors from many samples: 3 % more).
 FILTER = {"draft": "fast", "good": "fast", "best": "high"}
 FRAME = 8  # pixels beyond the edges that a filter sees: without them it darkens the corners
-REACH = 3  # pixels on either side of the middle of a square; with 2 or 4, errors are 1 % larger
+REACHES = 2, 3  # pixels on either side of the middle of a square, of both sizes
 # Light follows a feature whose variance in a square is above the ridge: that keeps noise out where
 # the surface is even. Colors count COLORED times as much as the parts of normals, from -1 to 1.
-RIDGE, COLORED = 0.003, 3.0
-# How much of the light without a bounce stays as it was, where nothing blurs the picture
-SHARP = 0.75
+RIDGE, COLORED = 0.002, 3.0
+# How much of the light without a bounce stays as it was: where nothing blurs the picture, and else
+SHARP, BLURRED = 0.9, 0.2
+# Of bounced light, the part of the one that Open Image Denoise makes
+LEARNED = 0.35
 ROWS = 32  # that are regressed at once, so that their planes stay in the CPU's cache
 
 
@@ -53,8 +56,11 @@ def smoothed(
     if first is None:
         return smooth(light)
     later, found = np.maximum(light - first, np.float32(0)), make_filter(None, quality)(first)
-    found = found + np.float32(SHARP * sharp) * (first - found)
-    found += np.float32(0.5) * (smooth(later) + regressed(later, surface))
+    found = found + np.float32(SHARP if sharp else BLURRED) * (first - found)
+    found += np.float32(LEARNED) * smooth(later)
+    for reach in REACHES:
+        share = np.float32((1 - LEARNED) / len(REACHES))
+        found += share * regressed(later, surface, reach)
     return found
 
 
@@ -80,7 +86,7 @@ def framed(pixels: Pixels, wide: int) -> Pixels:
     return np.pad(pixels, ((wide, wide), (wide, wide), (0, 0)), "symmetric")
 
 
-def regressed(light: Pixels, surface: Pixels) -> Pixels:
+def regressed(light: Pixels, surface: Pixels, reach: int) -> Pixels:
     """Return light as linear functions of the surface's color and normal.
 
     A function is fitted in the square around each pixel, and a pixel has the mean of the functions
@@ -90,8 +96,10 @@ def regressed(light: Pixels, surface: Pixels) -> Pixels:
     ----------
     light, surface : arrays of float32
         As of `smoothed`.
+    reach : int
+        Pixels on either side of the middle of a square.
     """
-    found, frame = np.empty_like(light), 2 * REACH
+    found, frame = np.empty_like(light), 2 * reach
     features = surface[..., :6].copy()
     features[..., :3] *= np.float32(COLORED)
     wide_light, wide_features = framed(light, frame), framed(features, frame)
@@ -101,33 +109,33 @@ def regressed(light: Pixels, surface: Pixels) -> Pixels:
             np.ascontiguousarray(np.moveaxis(part[rows], -1, 0))
             for part in (wide_features, wide_light)
         )
-        slopes, base = fitted(x, y)
+        slopes, base = fitted(x, y, reach)
         inner = x[:, frame:-frame, frame:-frame]
-        part = around(base)
+        part = around(base, reach)
         for k in range(len(inner)):
-            part += around(slopes[k]) * inner[k]
+            part += around(slopes[k], reach) * inner[k]
         found[top : top + ROWS] = np.moveaxis(part, 0, -1)
     sky = (surface[..., 3:6] == 0).all(axis=2)
     found[sky] = 0
     return np.maximum(found, np.float32(0))
 
 
-def fitted(x: Planes, y: Planes) -> tuple[list[Planes], Planes]:
+def fitted(x: Planes, y: Planes, reach: int) -> tuple[list[Planes], Planes]:
     """Return slopes, for each plane of x those of the planes of y, and y where x is 0.
 
     They are those of the least squares of each square of pixels, by Cholesky's factors without
-    roots; the planes are smaller by `REACH` on each side.
+    roots; the planes are smaller by `reach` on each side.
     """
-    n, mean_x, mean_y = len(x), around(x), around(y)
+    n, mean_x, mean_y = len(x), around(x, reach), around(y, reach)
     ridge = np.float32(RIDGE)
     # Of each column of the factor, the parts below the diagonal and the one on it
     below: list[Planes] = []
     diagonal: list[Planes] = []
     slopes: list[Planes] = []
     for j in range(n):
-        column = around(x[j:] * x[j]) - mean_x[j:] * mean_x[j]
+        column = around(x[j:] * x[j], reach) - mean_x[j:] * mean_x[j]
         column[0] += ridge
-        target = around(y * x[j]) - mean_y * mean_x[j]
+        target = around(y * x[j], reach) - mean_y * mean_x[j]
         for k in range(j):
             scale = below[k][j - k - 1] * diagonal[k]
             column -= below[k][j - k - 1 :] * scale
@@ -145,9 +153,9 @@ def fitted(x: Planes, y: Planes) -> tuple[list[Planes], Planes]:
     return slopes, base
 
 
-def around(planes: Planes) -> Planes:
+def around(planes: Planes, reach: int) -> Planes:
     """Return means of the squares around pixels, where these are within the planes."""
-    side = 2 * REACH + 1
+    side = 2 * reach + 1
     rows, columns = (size - side + 1 for size in planes.shape[-2:])
     tall = planes[..., :rows, :] + planes[..., 1 : rows + 1, :]
     for k in range(2, side):

@@ -8,7 +8,9 @@ kept. Two means may be alike by chance, so those of neighbors count, too.
 
 Where a denoiser's guides tell light that bounced from the rest, the noise of both is judged apart.
 Once that of bounced light is the smaller one, further paths end where they meet the surface: most
-of the time of a path goes into its bounces.
+of the time of a path goes into its bounces. A pixel's first paths bounce nevertheless: at edges
+light without a bounce has much noise at first, which falls with all the paths that follow, and that
+of bounced light would stay.
 
 The neighbors are those of the row. So a row's samples depend on that row alone: bands of a picture,
 rows of a store and machines of a cluster agree. All decisions are made of whole numbers, which are
@@ -36,6 +38,9 @@ WINDOW = 4  # neighbors on either side; with 16, the same error took 1.2 times a
 # above that of other light; paths without a bounce go on as long as the noise of theirs, times
 # `DIRECT`, is above what is allowed, because they take less time. Both factors are of squares.
 BOUNCED, DIRECT = 8, 5
+# Before so many samples noise is judged as if they were there, and all paths bounce: the difference
+# of two means of few samples is small by chance in many a pixel whose noise is not.
+FEWEST = 12
 ROUNDS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 
 
@@ -171,7 +176,11 @@ class Judge:
         loud = (direct + bounced) * first > limit
         if guided(sums):
             room = not effort.bounced or last < effort.bounced
-            bouncing &= ~judged | (loud & (bounced * BOUNCED > direct) & room)
+            if last < FEWEST:
+                loud = (direct + bounced) * first * FEWEST > limit * last
+            else:
+                loud &= bounced * BOUNCED > direct
+            bouncing &= ~judged | (loud & room)
             loud = bouncing | (direct * first * DIRECT > limit)
         elif effort.bounced and last >= effort.bounced:
             loud[...] = False

@@ -45,7 +45,9 @@ GUIDED = 2**14  # pixels of a launch of these
 # surface that it meets, to an evaluation of the field, and to that for each of the solid's options.
 # About half of the paths of denoised pixels bounce, and half of these go on after that.
 PER_SURFACE, PER_EVALUATION, PER_OPTION = 0.2, 0.007, 0.00043
-CHEAPEST, DEAREST = 0.5, 1.25  # the range in which the noise of pixels follows this time
+# The noise of pixels follows the square of this time, in parts of a usual one, within a range: with
+# n times the noise a picture has about 1 / sqrt(n) of its paths.
+USUAL, CHEAPEST, DEAREST = 0.8, 0.5, 1.25
 COUNTED = tuple(2**k for k in range(1, 9))  # evaluations at which a probe's rays are looked at
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
@@ -104,8 +106,8 @@ class Tracing:
         self._last: tuple[Instant, range, lights.Shot] | None = None
         self.effort = plan.effort
         if self.effort.rising:
-            price = self.price()
-            self.effort = self.effort._replace(rising=price * self.effort.rising)
+            dear = min(max((self.price() / USUAL) ** 2, CHEAPEST), DEAREST)
+            self.effort = self.effort._replace(rising=dear * self.effort.rising)
         # Samples and pixels of pieces, where pixels take as many as they need
         self._taken: list[tuple[int, int]] = []
         self._columns = plan.columns(len(self.effort.rounds))
@@ -174,7 +176,7 @@ class Tracing:
         bounces = plan.scene.light.bounces
         surfaces = 1 + min(bounces, 1) / 2 + max(bounces - 1, 0) / 4
         found = PER_SURFACE * share * surfaces + one * taken / PROBE**2
-        return min(max(found, CHEAPEST), DEAREST)
+        return found
 
     def _packed(self) -> bool:
         """Tell whether packs of rays walk: on the CPU, unless a solid of a user can't be packed."""

@@ -14,7 +14,16 @@ from fractals.errors import OptionError
 from fractals.space import denoise
 from fractals.space import light as lights
 from fractals.space import plan as plans
-from fractals.space.denoise import COLORED, FRAME, REACH, RIDGE, SHARP, regressed
+from fractals.space.denoise import (
+    BLURRED,
+    COLORED,
+    FRAME,
+    LEARNED,
+    REACHES,
+    RIDGE,
+    SHARP,
+    regressed,
+)
 from fractals.space.plan import make_solid_plan
 from fractals.space.trace import Tracing
 from fractals.tools.verify import verify
@@ -130,9 +139,9 @@ def test_light_without_a_bounce_is_filtered_alone(blank):
     assert later.max() > 0.1
 
 
-@pytest.mark.parametrize(("lens", "kept"), [(0.0, SHARP), (0.02, 0.0)])
-def test_most_of_the_first_light_stays_as_it_was(blank, lens, kept):
-    """A mean of what was and of what the filter made, and the rest as two filters made it."""
+@pytest.mark.parametrize(("lens", "kept"), [(0.0, SHARP), (0.02, BLURRED)])
+def test_some_of_the_first_light_stays_as_it_was(blank, lens, kept):
+    """A mean of what was and of what the filter made, and the rest as three filters made it."""
     tracing = traced("cpu", denoise=True, samples=4, lens=lens)
     light = np.zeros((14, 20, 12), np.float32)
     light[3, 4, :3], light[3, 4, 9:] = 5, 3
@@ -141,10 +150,11 @@ def test_most_of_the_first_light_stays_as_it_was(blank, lens, kept):
     tracing.developer.pixels = lambda found, top=0: shown.append(found) or found
     tracing.developer.exposure = 1.0
     tracing.finished(light)
-    means, side = (np.float32(3 / 280), np.float32(2 / 280)), 2 * REACH + 1
-    first, later = means[0] * (1 - kept), means[1] / 2
+    means = np.float32(3 / 280), np.float32(2 / 280)
+    first, later = means[0] * (1 - kept), means[1] * LEARNED
     assert np.allclose(shown[0][0, -1], first + later)  # far from the light
-    near = 2 / side**2 / 2  # each square that the pixel is in has the light once
+    # Each square that the pixel is in has the light once
+    near = sum((1 - LEARNED) / len(REACHES) * 2 / (2 * reach + 1) ** 2 for reach in REACHES)
     assert np.allclose(shown[0][3, 4], kept * 3 + first + later + near)
 
 
@@ -168,55 +178,58 @@ def features(rng, rows, columns):
     return found.astype(np.float32)
 
 
-def regressed_one_by_one(light, surface):
+def regressed_one_by_one(light, surface, reach):
     """Return the same as `regressed`, by a solution of the normal equations in each square."""
-    wide, (rows, columns) = 2 * REACH, light.shape[:2]
+    wide, (rows, columns) = 2 * reach, light.shape[:2]
     scaled = surface.astype(float) * np.repeat([COLORED, 1.0], 3)
     x, y = (
         np.pad(part.astype(float), ((wide, wide), (wide, wide), (0, 0)), "symmetric")
         for part in (scaled, light)
     )
-    side, found = 2 * REACH + 1, np.zeros(light.shape)
-    for row in range(rows + 2 * REACH):
-        for column in range(columns + 2 * REACH):
+    side, found = 2 * reach + 1, np.zeros(light.shape)
+    for row in range(rows + 2 * reach):
+        for column in range(columns + 2 * reach):
             square = slice(row, row + side), slice(column, column + side)
             a, b = (part[square].reshape(side**2, -1) for part in (x, y))
             away = a - a.mean(axis=0)
             ridge = RIDGE * len(a) * np.eye(6)
             slopes = np.linalg.solve(away.T @ away + ridge, away.T @ (b - b.mean(axis=0)))
             # The function counts in the pixels of the square
-            for j in range(max(0, row - 2 * REACH), min(rows, row + 1)):
-                for i in range(max(0, column - 2 * REACH), min(columns, column + 1)):
+            for j in range(max(0, row - 2 * reach), min(rows, row + 1)):
+                for i in range(max(0, column - 2 * reach), min(columns, column + 1)):
                     at = x[j + wide, i + wide] - a.mean(axis=0)
                     found[j, i] += (b.mean(axis=0) + at @ slopes) / side**2
     return np.maximum(found, 0)
 
 
-def test_bounced_light_is_regressed_in_squares(monkeypatch):
+@pytest.mark.parametrize("reach", REACHES)
+def test_bounced_light_is_regressed_in_squares(reach, monkeypatch):
     """The same by equations for each square; however many rows are regressed at once."""
     rng = np.random.default_rng(1)
     surface, light = features(rng, 9, 11), rng.random((9, 11, 3), np.float32)
-    found = regressed(light, surface)
+    found = regressed(light, surface, reach)
     assert found.dtype == np.float32
-    assert np.abs(found - regressed_one_by_one(light, surface)).max() < 1e-5
+    assert np.abs(found - regressed_one_by_one(light, surface, reach)).max() < 1e-5
     monkeypatch.setattr(denoise, "ROWS", 4)
-    assert np.array_equal(regressed(light, surface), found)
+    assert np.array_equal(regressed(light, surface, reach), found)
 
 
 def test_detail_of_the_surface_stays_and_noise_goes():
+    reach = max(REACHES)
     rng = np.random.default_rng(2)
     surface = features(rng, 60, 80)
     clean = 2 + surface @ rng.uniform(-0.5, 0.5, (6, 3)).astype(np.float32)
     noisy = clean + rng.normal(0, 0.2, clean.shape).astype(np.float32)
-    assert np.abs(regressed(clean, surface) - clean).mean() < 0.02 * clean.std()
-    assert np.abs(regressed(noisy, surface) - clean).mean() < 0.3 * np.abs(noisy - clean).mean()
+    assert np.abs(regressed(clean, surface, reach) - clean).mean() < 0.02 * clean.std()
+    left = np.abs(regressed(noisy, surface, reach) - clean).mean()
+    assert left < 0.3 * np.abs(noisy - clean).mean()
 
 
 def test_the_sky_has_no_light_that_bounced():
     light, surface = np.ones((12, 16, 3), np.float32), np.zeros((12, 16, 6), np.float32)
     surface[:, 8:, 3] = 1
     light[:, :8] = 0
-    found = regressed(light, surface)
+    found = regressed(light, surface, REACHES[0])
     assert (found[:, :8] == 0).all()
     assert found[:, 8:].min() > 0.9
 
