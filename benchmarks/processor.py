@@ -102,7 +102,7 @@ def measure_shapes(quick: bool) -> dict[str, Any]:
                 program = CHOSEN.format(path=path, free=free)
                 caches = {"NUMBA_CACHE_DIR": str(Path(folder, name))}
                 turns[name].append(run(["-c", program, *words], **variables, **caches))
-    whole = bench_report.make_report([]) | {"llvm_cpu": machine_code.CPU, "shapes": {}}
+    whole = bench_report.make_report([]) | {"shapes": {}}
     for name, found in turns.items():
         results = zip(*(each["results"] for each in found), strict=True)
         whole["shapes"][name] = [_joined(each) for each in results]
@@ -130,7 +130,7 @@ def shapes_text(whole: Mapping[str, Any]) -> str:
     shapes = whole["shapes"]
     (first, *_) = shapes.values()
     names = [f"{each['workload']} {each['precision']}" for each in first]
-    lines = [bench_report.hardware_line(dict(whole)), f"LLVM calls it {whole['llvm_cpu']}", ""]
+    lines = [bench_report.hardware_line(dict(whole)), ""]
     lines += [f"| time of the best C over ours | {' | '.join(names)} |"]
     lines += ["|---" * (len(names) + 1) + "|"]
     for name, found in shapes.items():

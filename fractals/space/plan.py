@@ -54,7 +54,7 @@ BYTES_OF_SUMS = 24  # of a pixel, without the shares of sources
 BYTES_OF_GUIDES = 72  # of a pixel, for a denoiser
 BYTES_OF_LIST = 2**20  # of a thread
 BAND = 2**22  # pixels whose sums are kept at once
-# A second and thread: pictures of the gallery take 0.3 to 1.4 times the forecast (measured, Zen 5).
+# A second and thread: pictures of the gallery take 0.3 to 1.4 times the forecast (measured, Zen 4).
 RAYS = {"cpu": 1.1e7, "python": 3e3, "simulator": 1e5, "opencl": 1e8, "cuda": 1e9}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fractals import __version__
-from fractals.backends import probe
+from fractals.backends import machine_code, probe
 from fractals.backends.cuda import gpus
 from fractals.errors import (
     DifferenceError,
@@ -36,7 +36,12 @@ def make_report(results: Sequence[Result]) -> dict[str, Any]:
         "version": VERSION,
         "date": datetime.date.today().isoformat(),
         "hardware": {
-            "cpu": {"name": cpu.name, "cores": cpu.cores, "vector_bits": cpu.vector_bits},
+            "cpu": {
+                "name": cpu.name,
+                "llvm_cpu": machine_code.CPU,  # a virtual machine's name often tells no generation
+                "cores": cpu.cores,
+                "vector_bits": cpu.vector_bits,
+            },
             "gpus": [
                 {
                     "name": gpu.name,
@@ -104,7 +109,8 @@ def check(report: dict[str, Any]) -> None:
 def hardware_line(report: dict[str, Any]) -> str:
     """Return the names of the hardware."""
     cpu, gpus = report["hardware"]["cpu"], report["hardware"]["gpus"]
-    names = [f"{cpu['name']}, {counted(cpu['cores'], 'core')}, {cpu['vector_bits']}-bit vectors"]
+    name = f"{cpu['name']} ({cpu['llvm_cpu']})" if "llvm_cpu" in cpu else cpu["name"]  # older files
+    names = [f"{name}, {counted(cpu['cores'], 'core')}, {cpu['vector_bits']}-bit vectors"]
     names += [f"{gpu['name']}, driver {gpu['driver']}" for gpu in gpus]
     return "; ".join(names)
 

@@ -79,7 +79,7 @@ def test_shapes_tell_what_is_to_be_chosen():
         name: [processor._joined([turn(ours)])]
         for name, ours in zip(names, (1.0, 1.25), strict=True)
     }
-    whole = json.loads(LADDER.read_text()) | {"llvm_cpu": "cascadelake", "shapes": shapes}
+    whole = json.loads(LADDER.read_text()) | {"shapes": shapes}
     text = processor.shapes_text(whole)
     assert "| 512 bits, (6, 3) | 1.00 |" in text
     assert "512 bits, (6, 3): 1.250 to 1.250 times as fast as 512 bits, (8, 1)" in text

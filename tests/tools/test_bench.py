@@ -10,7 +10,7 @@ import pytest
 from support.drawings import opened
 
 import fractals
-from fractals.backends import probe
+from fractals.backends import machine_code, probe
 from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError, to_install
 from fractals.rendering.sampling import coordinates
@@ -226,7 +226,9 @@ def test_differences_are_found(monkeypatch, wrong):
 def test_json_holds_hardware_versions_and_results(saved):
     table = json.loads(saved.read_text())
     assert set(table) == {"version", "date", "hardware", "versions", "results"}
-    assert set(table["hardware"]["cpu"]) == {"name", "cores", "vector_bits"}
+    cpu = table["hardware"]["cpu"]
+    assert set(cpu) == {"name", "llvm_cpu", "cores", "vector_bits"}
+    assert bench_report.hardware_line(table).startswith(f"{cpu['name']} ({machine_code.CPU}), ")
     assert {"fractals", "python", "numba", "numpy"} <= set(table["versions"])
     (result,) = table["results"]
     assert result["size"] == list(TINY)
