@@ -112,14 +112,17 @@ def make_look_body(target, options, anti):
     def count(found, shown, x, y, own, to):
         return found + select(shown, splat(real(1), VECTORS), splat(real(0), VECTORS))
 
+    def after(found, like, to):
+        return found
+
     def end(found, first, held, samples, scratch, to):
         store(scratch[0], 0, found)
         for i in range(held):
             to[samples.order[first + i], 2] = whole(scratch[0, i])
         return 0
 
-    no_shade, begin, count, end = map(target.jit, (no_shade, begin, count, end))
-    follow = make_follow_packs(target, options, anti, no_shade, begin, count, end)
+    functions = map(target.jit, (no_shade, begin, count, after, end))
+    follow = make_follow_packs(target, options, anti, *functions)
 
     def body(facts, samples, scratch, window):
         keep_apart()
@@ -132,42 +135,46 @@ def make_look_body(target, options, anti):
     return body
 
 
-def make_follow_packs(target, options, anti, shade, begin, keep, end):
+def make_follow_packs(target, options, anti, shade, begin, keep, after, end):
     """Return ``follow(samples, count, window, scratch, to)``, which follows packs of orbits.
 
     Each pack takes ``kept = begin(n, like)``, for each point ``kept = keep(kept, shown, x, y, own,
-    to)`` with the lanes that are in the window, and ``n = end(kept, first, held, samples, scratch,
-    to)`` of `held` samples from the first on, in their order. The last n is returned.
+    to)`` with the lanes that are in the window, after each step ``kept = after(kept, like, to)``,
+    and ``n = end(kept, first, held, samples, scratch, to)`` of `held` samples from the first on, in
+    their order. The last n is returned.
     ``shade(t, samples)`` returns `own` of a sample. `scratch`: array of real, shape (3, lanes).
     """
     real, julia = target.real, options.julia
     start, advance, _ = make_orbit(target, options.formula, julia, False)
     drawn = buddhabrot.make_drawn(target, anti)
-    images = 2 if buddhabrot.mirrors(options) else 1
+    mirrored = buddhabrot.mirrors(options)
 
-    def in_view(x, y, view):
-        """Tell which lanes are in the window, by the same sums as `locate`."""
+    def everywhere(view):
+        """Return the numbers of a view for all lanes: a loop that stores reads them each time."""
         x0, y0 = splat(-view[0], VECTORS), splat(-view[1], VECTORS)
         a, b = splat(view[2], VECTORS), splat(view[3], VECTORS)
         c, d = splat(view[4], VECTORS), splat(view[5], VECTORS)
-        left, middle, one = (
-            splat(view[6], VECTORS),
-            splat(view[7], VECTORS),
-            splat(view[10], VECTORS),
-        )
-        zero, first = splat(real(0), VECTORS), splat(view[11], VECTORS)
+        left, middle = splat(view[6], VECTORS), splat(view[7], VECTORS)
         width, end = splat(view[8], VECTORS), splat(view[9], VECTORS)
+        one, first = splat(view[10], VECTORS), splat(view[11], VECTORS)
+        return x0, y0, a, b, c, d, left, middle, width, end, one, first
+
+    def in_view(x, y, view):
+        """Tell which lanes are in the window, by the same sums as `locate`."""
+        x0, y0, a, b, c, d, left, middle, width, end, one, first = view
+        zero = splat(real(0), VECTORS)
         dx, dy = fma(one, x, x0), fma(one, y, y0)
         px, py = fma(a, dx, fma(b, dy, left)), fma(c, dx, fma(d, dy, middle))
         return (px >= zero) & (py >= first) & (px < width) & (py < end)
 
+    everywhere = target.jit(everywhere)
     in_view = target.jit(in_view)
 
     def follow(samples, count, window, scratch, to):
         orbits = samples.orbits
         us, vs, owns = scratch[0], scratch[1], scratch[2]
         like = splat(real(0), VECTORS)
-        lanes, point = lane_count(like), orbits.point
+        lanes, point, view = lane_count(like), orbits.point, everywhere(window.view)
         n, k = 0, 0
         while k < count:
             while k < count and drawn(samples.counts[samples.order[k]], orbits) == 0:
@@ -188,16 +195,19 @@ def make_follow_packs(target, options, anti, shade, begin, keep, end):
             a, b = (splat(point[0], VECTORS), splat(point[1], VECTORS)) if julia else (u, v)
             state, lasting = start(u, v, point), first_lanes(held, like)
             ended, alive, kept = 0, lasting, begin(n, like)
+            until = samples.counts[samples.order[first]]
             for s in range(samples.counts[samples.order[k - 1]]):
                 state = by_vectors(advance, (state, a, b, point))
-                if samples.counts[samples.order[first + ended]] <= s:
-                    while samples.counts[samples.order[first + ended]] <= s:
+                if until <= s:
+                    while until <= s:
                         ended += 1
+                        until = samples.counts[samples.order[first + ended]]
                     alive = lasting & ~first_lanes(ended, like)
                 x, y = state[0], state[1]
-                for _ in range(images):
-                    kept = keep(kept, alive & in_view(x, y, window.view), x, y, own, to)
-                    y = -y
+                kept = keep(kept, alive & in_view(x, y, view), x, y, own, to)
+                if mirrored:
+                    kept = keep(kept, alive & in_view(x, -y, view), x, -y, own, to)
+                kept = after(kept, like, to)
             n = end(kept, first, held, samples, scratch, to)
         return n
 
@@ -274,11 +284,15 @@ def make_body(target, options, anti, packed):
 
     def keep(n, shown, x, y, own, to):
         """Add the points of a pack that are in view to the pool."""
-        xs, ys, shades, window, pool, bins, sums = to
+        xs, ys, shades, _window, _pool, _bins, _sums = to
         compress_store(xs, n, shown, x)
         compress_store(ys, n, shown, y)
-        n = compress_store(shades, n, shown, own)
-        if n + lane_count(x) > len(xs):
+        return compress_store(shades, n, shown, own)
+
+    def after(n, like, to):
+        """Place the points of the pool where another step might not fit in."""
+        xs, _ys, _shades, window, pool, bins, sums = to
+        if n + images * lane_count(like) > len(xs):
             place(n, window, pool, bins, sums)
             n = 0
         return n
@@ -286,8 +300,8 @@ def make_body(target, options, anti, packed):
     def end(n, first, held, samples, scratch, to):
         return n
 
-    begin, keep, end = map(target.jit, (begin, keep, end))
-    packs = make_follow_packs(target, options, anti, shade, begin, keep, end) if packed else None
+    steps = tuple(map(target.jit, (begin, keep, after, end)))
+    packs = make_follow_packs(target, options, anti, shade, *steps) if packed else None
 
     def follow_packs(samples, count, window, pool, bins, sums):
         """Do the same with packs of orbits, without points out of view."""
