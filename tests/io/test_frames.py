@@ -14,6 +14,8 @@ from fractals.io.foreign import formats
 from fractals.io.load import load_scene
 from fractals.scene.geometry import place_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost")
+
 # A file, and the width and height of its view; XaoS shows both in full.
 FILES = {
     "a.kfr": ("Re: -0.5\nIm: 0.1\nZoom: 1e50\nIterations: 100\n", 0, Fraction("4e-50")),

@@ -10,6 +10,8 @@ from fractals import SceneError
 from fractals.errors import InputError
 from fractals.io.load import load_scene
 
+pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
+
 # But the turns of a loop, which are unrolled: up to their bound they take seconds.
 NUMBER = re.compile(r"(?<!while k < )\d+(\.\d*)?([eE][+-]?\d+)?")
 FORMULA = (
