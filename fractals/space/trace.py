@@ -175,8 +175,7 @@ class Tracing:
         one = PER_EVALUATION + PER_OPTION * plan.solid.walk.numbers
         bounces = plan.scene.light.bounces
         surfaces = 1 + min(bounces, 1) / 2 + max(bounces - 1, 0) / 4
-        found = PER_SURFACE * share * surfaces + one * taken / PROBE**2
-        return found
+        return PER_SURFACE * share * surfaces + one * taken / PROBE**2
 
     def _packed(self) -> bool:
         """Tell whether packs of rays walk: on the CPU, unless a solid of a user can't be packed."""
