@@ -30,9 +30,15 @@ class Visit(browsers.Explored):
         self.problems = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("requestfailed", lambda request: self.problems.append(request.url))
+        self.asked = []  # addresses, also those of the page's workers
+        self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(address)
         self.until("window.explorer")
         self.run("document.getElementById('ui').style.display = 'none'")
+
+    def programs(self, kind):
+        """Return the addresses of the programs of a kind that were asked for."""
+        return [each for each in self.asked if each.endswith(f"-{kind}.bin")]
 
     @staticmethod
     def _context(browser, size):
@@ -114,16 +120,15 @@ def test_exports_are_the_pictures_of_render_and_carry_their_scene(visit, tmp_pat
 
 
 def test_deep_views_are_drawn_by_programs_that_are_loaded_for_them(visit, locations):
-    loaded = """() => performance.getEntriesByType("resource").map(({ name }) => name)
-        .filter((name) => name.includes("deep"))"""
     visit.open(PLACE)
-    assert not visit.run(loaded)
+    assert not [each for each in visit.asked if "deep" in each]
     place = locations["fs_bs_1e-101"]
     view = {"center": [place["re"], place["im"]], "width": "7e-100"}
     visit.open({**PLACE, "view": view, "color": {}})
     assert visit.run("explorer.drawn.method") == "perturbation"
     first = visit.assert_exact()
-    assert visit.run(loaded)
+    assert visit.programs("deep")
+    assert not visit.programs("extended")
     visit.run("explorer.move({ at: [1600, 1200], scale: 64, by: [160, -80] })")
     moved = visit.assert_exact()["view"]
     assert moved["center"] != view["center"]
@@ -156,8 +161,7 @@ def test_deep_julia_sets_and_widths_below_float64_show_exact_pixels(visit, name,
     assert visit.run("explorer.drawn.method") == "perturbation"
     visit.run("explorer.move({ at: [1600, 1200], scale: 64, by: [160, -80] })")
     assert visit.assert_exact()["view"]["width"] != view["width"]
-    names = "performance.getEntriesByType('resource').map(({ name }) => name)"
-    assert any(file in each for each in visit.run(names))
+    assert visit.programs(file)
 
 
 @pytest.mark.filterwarnings("ignore:the center has")

@@ -125,6 +125,7 @@ def test_the_page_says_what_draws_and_why(lost_card, own_server, browser):
         panel.get_by_role("link", name="Download").wait_for()
         assert panel.get_by_text(IN_WORDS).count() == 1
         tab.page.reload()
+        tab.until("window.explorer")  # its modules are loaded after the page
         tab.settle()
         assert tab.page.locator(".message", has_text="drawing on the CPU").count() == 0
         assert IN_WORDS in opened(tab, "Help").inner_text()
