@@ -414,9 +414,10 @@ class Tracing:
     def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
         """Return the light of sums of some samples, and then the guides if they are there."""
         real = self.backend.real
-        scale = np.full(sums.shape[2], real(1 / (samples * lights.ONE)))
-        scale[:3] = real(self.developer.exposure / (samples * lights.ONE))
-        found: NDArray[Any] = sums.astype(real) * scale
+        found: NDArray[Any] = sums.astype(real)
+        # Each in one go: a row of factors, one for each number, takes NumPy five times as long.
+        found[..., :3] *= real(self.developer.exposure / (samples * lights.ONE))
+        found[..., 3:] *= real(1 / (samples * lights.ONE))
         return found
 
     def pixels(self, sums: NDArray[np.int64], samples: int, top: int = 0) -> NDArray[Any]:
