@@ -166,6 +166,6 @@ class Tracer:
         return lambda places: run(sums, PathRange(places, 0, 1))
 
     def _bound(self, numbers: int, shot: Shot, space: Space) -> Callable[..., None]:
-        """Return ``paths(sums, job)``, for sums of so many numbers a pixel."""
+        """Return ``paths(sums, job)``, where `sums` have `numbers` numbers for each pixel."""
         rows = self._rays, self._own, self._ids
         return self._paths[numbers].bound(shot, space, self._calls, *rows)

@@ -38,8 +38,8 @@ WINDOW = 4  # neighbors on either side; with 16, the same error took 1.2 times a
 # above that of other light; paths without a bounce go on as long as the noise of theirs, times
 # `DIRECT`, is above what is allowed, because they take less time. Both factors are of squares.
 BOUNCED, DIRECT = 8, 5
-# Before so many samples noise is judged as if they were there, and all paths bounce: the difference
-# of two means of few samples is small by chance in many a pixel whose noise is not.
+# Where a pixel has n samples, fewer than these, its noise's square counts FEWEST / n times, and all
+# its paths bounce: the means of very few samples are often alike by chance.
 FEWEST = 12
 ROUNDS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 

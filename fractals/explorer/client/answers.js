@@ -158,9 +158,13 @@ export class Answers {
   }
 
   /** Tell whether a binary message belongs to what is shown now. */
-  wants(/** @type {Message} */ { kind, frame, paint }) {
-    if (kind === PREVIEW || kind === TABLE) return true;
+  #isNow(/** @type {Message} */ { frame, paint }) {
     return frame === this.chain.newest && paint === this.paints.seq;
+  }
+
+  /** Tell whether a binary message is worth decoding: for a question, or for what is shown now. */
+  wants(/** @type {Message} */ message) {
+    return message.kind === PREVIEW || message.kind === TABLE || this.#isNow(message);
   }
 
   /** Take a binary message. */
@@ -169,7 +173,7 @@ export class Answers {
       { stage, requests, placed } = this.explorer;
     if (message.kind === PREVIEW) requests.preview(/** @type {Preview} */ (message));
     else if (message.kind === TABLE && requests.table(/** @type {Rows} */ (message))) return;
-    else if (message.frame !== this.chain.newest || message.paint !== paints.seq) return;
+    else if (!this.#isNow(message)) return;
     else if (message.kind === TABLE) stage.table(/** @type {Rows} */ (message));
     else if (message.kind === VALUES) stage.add(message);
     else if (message.kind === PIXELS && (paints.settled || paints.cycling || !placed.values))

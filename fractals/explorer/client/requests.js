@@ -54,8 +54,7 @@ export class Requests {
     const sent = signed(/** @type {Asked} */ ({ ...message })),
       { t } = sent;
     if ("at" in sent && sent.t !== "moments" && sent.at) sent.at = this.here(sent.at);
-    const one = sent.t === "bookmark" && !sent.remove && !sent.rename && !sent.link;
-    if (OF_A_FRAME.includes(t) || one) sent.frame = this.frame();
+    if (OF_A_FRAME.includes(t) || addsBookmark(sent)) sent.frame = this.frame();
     if (t === "export" || t === "film") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
     if (t === "pick")
@@ -216,13 +215,15 @@ function failure(
 
 const unconnected = () => failure({ message: say("the_connection_is_lost") });
 
+/** Tell whether what is shown becomes a bookmark. @param {Asked} message */
+const addsBookmark = (message) =>
+  message.t === "bookmark" && !message.remove && !message.rename && !message.link;
+
 /** Return a message with the user's name, if what it makes is kept.
  * @template {Asked} Question @param {Question} message @returns {Question} */
 function signed(message) {
   const author = kept.get("author", "");
   if (!author) return message;
-  if (message.t === "export" || message.t === "film" || message.t === "link")
-    return { ...message, author };
-  const keeps = message.t === "bookmark" && !message.remove && !message.rename && !message.link;
+  const keeps = ["export", "film", "link"].includes(message.t) || addsBookmark(message);
   return keeps ? { ...message, author } : message;
 }

@@ -26,7 +26,7 @@ def first_of(count: int) -> str:
 
 
 def lines_of_lost(lost: Iterable[str]) -> list[str]:
-    """Return what is told of losses; by a choice among entries, which is told too, none is lost."""
+    """Return lines for the user; one about which entry is read has no "lost:", as nothing is."""
     return [line if line.endswith(LISTED) else f"lost: {line}" for line in lost]
 
 

@@ -1,5 +1,6 @@
 /** What workers of a site are sent: tables of layers once, where a job has those of the last one. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 /** @type {any[]} */
@@ -21,6 +22,7 @@ Object.defineProperty(globalThis, "navigator", {
   configurable: true,
 });
 Object.assign(globalThis, { Worker: FakeWorker });
+const { texts } = await import("../../../fractals/explorer/client/site/said.js");
 const { Pool } = await import("../../../fractals/explorer/client/site/pool.js");
 
 test("a worker is sent the tables of layers where they are not those of its last job", async () => {
@@ -39,6 +41,25 @@ test("a worker is sent the tables of layers where they are not those of its last
     jobs.map(({ limit }) => limit),
     [100, 200, 100, 100, 100],
   );
+});
+
+test("what fails in a worker is told in words of the page", async () => {
+  const tables = { encoding: new Uint8Array(1), decoding: new Float32Array(1) };
+  const pool = new Pool("http://host/engine/", true, tables),
+    { postMessage } = FakeWorker.prototype;
+  FakeWorker.prototype.postMessage = function ({ id }) {
+    const data = { id, error: "memory", values: { most: 700 } };
+    if (id) setTimeout(() => this.onmessage({ data }));
+  };
+  await assert.rejects(pool.draw(/** @type {any} */ ({ limit: 1 })), /takes a worker 700 MB/);
+  FakeWorker.prototype.postMessage = postMessage;
+  for (const name of ["drawer", "worker"]) {
+    const path = `../../../fractals/explorer/client/site/${name}.js`,
+      module = readFileSync(new URL(path, import.meta.url), "utf8"),
+      keys = [...module.matchAll(/new Told\("(\w+)"/g)].map(([, key]) => key);
+    assert.ok(keys.length > 0, name);
+    for (const key of keys) assert.ok(Object.hasOwn(texts, key), `${name}: ${key}`);
+  }
 });
 
 test("a worker that takes the place of another one knows no tables", async () => {

@@ -15,6 +15,15 @@
 /** @typedef {Int32Array|Float64Array} Numbers */
 /** @typedef {{at: number, shape: number[], bytes: number}} Block of memory that holds an array */
 
+/** A failure in a worker, where there are no words of the page: the pool tells the user of it, by a key of `said.js`. */
+export class Told extends Error {
+  /** @param {string} key @param {Record<string, number>} [values] what stands in the text's braces */
+  constructor(key, values = {}) {
+    super(key);
+    this.values = values;
+  }
+}
+
 export const SIDE = 64; // samples of a tile's side
 export const AREA = SIDE * SIDE;
 const MOST_PROGRAMS = 6, // that keep memory of their own
@@ -99,10 +108,7 @@ export class Room {
     try {
       this.memory.grow(Math.ceil(lacking / 65536));
     } catch {
-      const most = Math.ceil(this.#end / 1e6);
-      throw new Error(
-        `this view takes a worker ${most} MB of memory, which this browser does not give`,
-      );
+      throw new Told("memory", { most: Math.ceil(this.#end / 1e6) });
     }
     return at;
   }

@@ -76,12 +76,12 @@ export class Pool {
     const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" }),
       hand = /** @type {Hand} */ ({ worker, now: null, last: {} });
     worker.postMessage({ begin: this.begin });
-    worker.onmessage = ({ data: { id, found, error, steps } }) => {
+    worker.onmessage = ({ data: { id, found, error, values, steps } }) => {
       const one = hand.now;
       if (!one || one.id !== id) return;
       if (steps) return one.signal?.aborted ? undefined : one.report?.(steps.done, steps.of);
       hand.now = null;
-      if (error) one.failed(new Error(error));
+      if (error) one.failed(new Error(values ? told(error, values) : error));
       else one.done(found);
       this.#next();
     };

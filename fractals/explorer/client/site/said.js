@@ -127,6 +127,16 @@ export const texts = {
     "Ein Teil dieser Seite ist ausgefallen: Laden Sie die Seite neu",
     "此页面的一个工作进程出错：请重新载入页面",
   ],
+  memory: [
+    "this view takes a worker {most} MB of memory, which this browser does not give",
+    "Diese Ansicht braucht {most} MB Speicher, die dieser Browser nicht hergibt",
+    "此视图需要 {most} MB 内存，而此浏览器不提供",
+  ],
+  not_loaded: [
+    "a program was not loaded: try again when the page's host can be reached",
+    "Ein Programm wurde nicht geladen: Versuchen Sie es wieder, wenn der Server der Seite zu erreichen ist",
+    "有一个程序未能载入：请在能访问此页面的服务器时再试",
+  ],
   this_browser: ["this browser", "dieser Browser", "此浏览器"],
 };
 

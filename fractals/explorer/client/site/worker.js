@@ -1,5 +1,5 @@
 /** A web worker that draws parts of pictures (`drawer.js`). */
-import { Drawer } from "./drawer.js";
+import { Drawer, Told } from "./drawer.js";
 
 /** @type {Drawer|null} */
 let drawer = null;
@@ -12,8 +12,7 @@ const post = /** @type {(message: object, taken?: Transferable[]) => void} */ (p
 /** Load a file of programs. @param {string} url */
 async function load(url) {
   const answer = await fetch(url).catch(() => null);
-  if (!answer?.ok || !answer.body)
-    throw new Error("a program was not loaded: try again when the page's host can be reached");
+  if (!answer?.ok || !answer.body) throw new Told("not_loaded");
   const stream = answer.body.pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -36,6 +35,7 @@ onmessage = async ({ data: { id, job, begin } }) => {
       arrays.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)),
     );
   } catch (error) {
-    post({ id, error: error instanceof Error ? error.message : String(error) });
+    const values = error instanceof Told ? error.values : undefined;
+    post({ id, error: error instanceof Error ? error.message : String(error), values });
   }
 };
