@@ -85,3 +85,5 @@ def test_readme_and_architecture_are_short():
     assert len(lines) <= 150
     assert any("No release is published yet" in line for line in lines[:15])
     assert README.with_name("ARCHITECTURE.md").stat().st_size <= 15_000
+    # Before the first release nothing has changed for anybody, so CHANGELOG holds no history.
+    assert README.with_name("CHANGELOG.md").stat().st_size <= 8_000
