@@ -352,7 +352,7 @@ def print_missing(names: list[str]) -> None:
     from fractals.errors import FractalsError
 
     if reason := shipped.why_not():
-        sys.exit(f"first pictures are compiled: {reason}")
+        sys.exit(f"first pictures are compiled, because {reason}")
     lacking: list[str] = []
 
     class Refused(Exception):

@@ -176,11 +176,11 @@ def why_not() -> str:
         if f"NUMBA_{name}" in os.environ:
             return f"NUMBA_{name} is set"
     if sys.platform != "linux" or platform.machine() not in ("x86_64", ARM):
-        return "there is none for this system"
+        return "no release has programs for this system"
     level = level_of(machine_code.FEATURES, platform.machine())
     if not level:
-        return "there is none for this processor"
-    return "" if file_of(level).exists() else "this installation has none"
+        return "no release has programs for this processor"
+    return "" if file_of(level).exists() else "this installation came without programs"
 
 
 def facts() -> dict[str, Any]:
@@ -188,7 +188,7 @@ def facts() -> dict[str, Any]:
     found, ours = shipped(), kernels()
     own = {"kernels": len(ours.names) if ours else 0}
     if found is None:
-        reason = why_not() or "its file can't be read"
+        reason = why_not() or "the file of programs can't be read"
         return {"level": "", "file": "", "programs": 0, "bytes": 0, "unused": reason, **own}
     sizes = {"programs": len(found.places), "bytes": found.size, **own}
     return {"level": found.level, "file": str(found.path), **sizes, "unused": ""}

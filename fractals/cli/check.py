@@ -143,8 +143,8 @@ def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
             removed = empty_cache(name)
             tell(f"{name}: {counted(removed, 'file')} deleted")
     ours = shipped.facts()
-    size, where = ours["bytes"] / 2**20, ours["file"] or f"not used: {ours['unused']}"
-    lines.append(f"{'programs as shipped':20}{size:9.1f} MiB  {where}")
+    size, where = ours["bytes"] / 2**20, ours["file"] or f"not used, because {ours['unused']}"
+    lines.append(f"{'programs of a wheel':20}{size:9.1f} MiB  {where}")
     if ours["kernels"]:
         kernels = counted(ours["kernels"], "kernel for GPUs")
         lines.append(f"{'':34}{kernels}: '{shipped.file_of_kernels()}'")
@@ -226,7 +226,7 @@ def devices_command(as_json: bool) -> None:
         if device.problem:
             lines.append(f"{'':10} not used: {device.problem}")
         if device.kind == "cpu":
-            what = f"first pictures are compiled: no programs as shipped ({ours['unused']})"
+            what = f"first pictures are compiled, because {ours['unused']}"
             if ours["level"]:
                 programs = counted(ours["programs"], "program")
                 what = f"{programs} came with the package, for {ours['level']}"

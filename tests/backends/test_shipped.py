@@ -223,7 +223,7 @@ def test_damaged_code_is_reported_and_not_run(damage, together, installed):
 
 
 def test_what_is_used_is_told_and_why_nothing_is(installed, monkeypatch):
-    assert shipped.facts()["unused"] == "this installation has none"
+    assert shipped.facts()["unused"] == "this installation came without programs"
     ship(installed, make_double, make_half)
     shipped.shipped.cache_clear()
     facts = {"level": "x86-64-v3", "file": str(installed), "programs": 2}
@@ -237,8 +237,8 @@ def test_what_is_used_is_told_and_why_nothing_is(installed, monkeypatch):
             changed.setenv(name, value)
             assert shipped.why_not() == reason
     for owner, name, value, reason in (
-        (sys, "platform", "darwin", "there is none for this system"),
-        (machine_code, "FEATURES", {"sse2"}, "there is none for this processor"),
+        (sys, "platform", "darwin", "no release has programs for this system"),
+        (machine_code, "FEATURES", {"sse2"}, "no release has programs for this processor"),
     ):
         with monkeypatch.context() as changed:
             changed.setattr(owner, name, value)
@@ -252,8 +252,8 @@ def test_the_command_line_tells_what_is_used(installed, run):
     assert str(installed) in run("cache")[1].decode()
     installed.unlink()
     shipped.shipped.cache_clear()
-    assert "first pictures are compiled: " in run("devices")[1].decode()
-    assert "not used: this installation has none" in run("cache")[1].decode()
+    assert "first pictures are compiled, because this installation " in run("devices")[1].decode()
+    assert "not used, because this installation came without programs" in run("cache")[1].decode()
 
 
 # --- What is drawn for a file, and its bytes
