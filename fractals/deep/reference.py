@@ -1,8 +1,10 @@
 """The reference orbit: one orbit in arbitrary precision, kept as float64."""
 
+import itertools
 import math
 from array import array
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -173,51 +175,55 @@ def compute_orbit(
     `on_steps` is called with the steps taken, every STEPS_PER_CALL steps. For `Reference.low`
     (`with_low`) a step takes a quarter longer; `with_moves` is for `Reference.moves`.
     """
-    formula, bits, view_radius = wanted.formula, wanted.bits, wanted.view_radius
-    escape_radius, max_iterations = wanted.escape_radius, wanted.max_iterations
-    step, degree = formula.step, formula.degree
-    higher = tuple(power for power in formula.kink_degrees if power > 2)
-    inner, outer, end = end_radii(escape_radius)
-    points, low = array("d"), array("d", (0.0, 0.0) if with_low else ())
-    near_kinks: list[tuple[float, ...]] = []
-    margins: list[tuple[float, float, float]] = []
-    tiny: list[tuple[float, float, float, float]] = []
-    moves: list[tuple[float, float, float, float]] = []
-    n, period, repeats, escaped, least_radius = 0, 0, 0, False, Fraction(0)
-    seek = view_radius is not None and formula.holomorphic
-    factor = formula.derivative(1.0, 0.0, 1.0, 0.0)[0] if seek else 0.0  # of z**(d - 1) in f'(z)
-    with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
+    context = gmpy2.get_context()
+    with gmpy2.context(context, precision=wanted.bits, emin=-(2**40), emax=2**40):
+        orbit = _Orbit(wanted, with_low, with_moves)
+        orbit.follow(on_steps)
+    return orbit.reference()
+
+
+class _Orbit:
+    """An orbit that is followed; gmpy2's context has its precision."""
+
+    def __init__(self, wanted: OrbitRequest, with_low: bool, with_moves: bool) -> None:
+        formula, degree = wanted.formula, wanted.formula.degree
+        self._wanted, self._formula = wanted, formula
+        self._points, self._low = array("d"), array("d", (0.0, 0.0) if with_low else ())
+        # Of single points, by the field of `Reference`
+        self._rows = defaultdict[str, list[tuple[float, ...]]](list)
+        self._period, self._repeats, self._escaped, self._least_radius = 0, 0, False, Fraction(0)
+        self._higher = tuple(power for power in formula.kink_degrees if power > 2)
+        self._radii = end_radii(wanted.escape_radius)
+        seek = wanted.view_radius is not None and formula.holomorphic
+        # Of z**(degree - 1) in f'(z)
+        factor = formula.derivative(1.0, 0.0, 1.0, 0.0)[0] if seek else 0.0
+        gate = view_gate(wanted.view_radius or Fraction(0), wanted.bits)
+        kink, move = NEAR_KINK * bool(formula.kinks), NEAR_MOVE * with_moves
+        most = max(self._higher, default=0)
+        self._rules = OrbitRules(seek, degree, factor, *gate, self._radii[0], kink, most, move)
+
+    def follow(self, on_steps: Callable[[int], None] | None) -> None:
+        """Take steps until the orbit ends."""
+        wanted, rules, points, low = self._wanted, self._rules, self._points, self._low
+        step, max_iterations = self._formula.step, wanted.max_iterations
+        seek, degree, factor, near, near_e, inner, kink, _, move = rules
         x, y = (mpfr_of(part) for part in wanted.start)
         a, b = (mpfr_of(part) for part in wanted.c)
-        near, near_e = view_gate(view_radius or Fraction(0), bits)
         d, e = 0j, 0  # dZ/dc = d 2**e, and 2 view_radius |dZ/dc| = gate |d|
         gate = near * _scaled(near_e)
-        u, v = float(x), float(y)
+        n, u, v, is_tiny = 0, float(x), float(y), False
         points.extend((u, v))
-        is_tiny = False
-        if abs(u) < MAX_TINY and abs(v) < MAX_TINY and (x != 0 or y != 0):
-            z, k = _split(x, y)
-            tiny.append((0, z.real, z.imag, k))
+        if abs(u) < MAX_TINY and abs(v) < MAX_TINY:
+            self._keep_tiny(0, x, y)
         saved_n, saved, saved_x, saved_y = 0, u, x, y
-        if formula.kinks:
-            near_kinks.append((0, *_kinks(formula, x, y)))
-        watched = OrbitRules(
-            seek,
-            degree,
-            factor,
-            near,
-            near_e,
-            inner,
-            NEAR_KINK if formula.kinks else 0.0,
-            max(higher, default=0),
-            NEAR_MOVE if with_moves else 0.0,
-        )
-        compiled = compiled_steps(step, (a, b), bits, watched, points, low)
+        if kink:
+            self._keep_kinks(0, x, y)
+        compiled = compiled_steps(step, (a, b), wanted.bits, rules, points, low)
         # Python 3.11 specializes no loop that jumps back by a condition, which took 1.15 times as
         # long.
         while True:
             if n >= max_iterations:
-                break
+                return
             if compiled and not is_tiny and n >= compiled.next:
                 begun = OrbitState(n, (x, y), (saved_x, saved_y), d, e)
                 n, (x, y), (saved_x, saved_y), d, e = compiled.take(begun, max_iterations, on_steps)
@@ -238,60 +244,91 @@ def compute_orbit(
                     d, e = _renormal(d, e)
                     long = abs(d.real) + abs(d.imag)
                     gate = near * _scaled(near_e + e)
-            if with_moves:
+            if move:
                 previous = x, y
             x, y = step(x, y, a, b)
             u, v = float(x), float(y)
-            if with_moves and _is_near(u, v, points[-2], points[-1]):
-                z, k = _split(x - previous[0], y - previous[1])
-                moves.append((n, z.real, z.imag, k if z else ZERO_EXPONENT))
+            if move and _is_near(u, v, points[-2], points[-1]):
+                self._keep_move(n, x - previous[0], y - previous[1])
             points.append(u)
             points.append(v)
-            if with_low:
+            if low:
                 low.append(float(x - u))
                 low.append(float(y - v))
             is_tiny = -MAX_TINY < u < MAX_TINY and -MAX_TINY < v < MAX_TINY
-            if is_tiny and (x != 0 or y != 0):
-                z, k = _split(x, y)
-                tiny.append((n, z.real, z.imag, k))
-            if formula.kinks:
+            if is_tiny:
+                self._keep_tiny(n, x, y)
+            if kink:
                 s, t = abs(u), abs(v)
-                beside = s < NEAR_KINK or t < NEAR_KINK or -NEAR_KINK < s - t < NEAR_KINK
-                if beside or (higher and _near_axis(complex(u, v), higher)):
-                    near_kinks.append((n, *_kinks(formula, x, y)))
-            square = u * u + v * v
-            if square > inner:
-                if square < outer:
-                    z, k = _split(x * x + y * y - gmpy2.mpfr(escape_radius) ** 2, gmpy2.mpfr(0))
-                    margins.append((n, z.real, k if z.real else ZERO_EXPONENT))
-                if square > end:
-                    escaped = True
-                    break
+                beside = s < kink or t < kink or -kink < s - t < kink
+                if beside or (self._higher and _near_axis(complex(u, v), self._higher)):
+                    self._keep_kinks(n, x, y)
+            if u * u + v * v > inner and self._has_escaped(n, x, y):
+                return
             if seek and -gate * long < u < gate * long and -gate * long < v < gate * long:
-                period = n
-            elif seek and is_tiny:
+                return self._end_at_period(n, x, y, long, e)
+            if seek and is_tiny:
                 z, k = _split(x, y)
                 if max(abs(z.real), abs(z.imag)) * _scaled(k - near_e - e) < near * long:
-                    period = n
+                    return self._end_at_period(n, x, y, long, e)
             if u == saved and x == saved_x and y == saved_y:
-                repeats = n - saved_n
-            if period:
-                size = max(abs(x), abs(y)) / (2 * long)
-                least_radius = fraction_of(size) / Fraction(2) ** e * ROUNDING
-            if period or repeats:
-                break
+                self._repeats = n - saved_n
+                return
             if n & (n - 1) == 0:  # after Brent, 1980
                 saved_n, saved, saved_x, saved_y = n, u, x, y
             if on_steps and n % STEPS_PER_CALL == 0:
                 on_steps(n)
-    orbit = np.frombuffer(points).reshape(-1, 2).copy()  # the array has room for more
-    small = np.array(tiny, np.float64).reshape(-1, TINY_SIZE)
-    kinks = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
-    close = np.array(margins, np.float64).reshape(-1, 3)
-    repeats = 0 if period else repeats
-    short = np.array(moves, np.float64).reshape(-1, 4)
-    lists = kinks, close, short, least_radius, np.frombuffer(low).reshape(-1, 2)
-    return Reference(orbit, small, period, escaped, bits, repeats, *lists)
+
+    def _has_escaped(self, n: int, x: Any, y: Any) -> bool:
+        """Tell whether the orbit ends at a point near the escape radius, or beyond it."""
+        _, outer, end = self._radii
+        u, v = float(x), float(y)
+        square = u * u + v * v
+        if square < outer:
+            margin = x * x + y * y - gmpy2.mpfr(self._wanted.escape_radius) ** 2
+            self._rows["margins"].append((n, *_parts(margin)))
+        self._escaped = square > end
+        return self._escaped
+
+    def _end_at_period(self, n: int, x: Any, y: Any, long: float, e: int) -> None:
+        size = max(abs(x), abs(y)) / (2 * long)
+        self._period, self._least_radius = n, fraction_of(size) / Fraction(2) ** e * ROUNDING
+
+    def _keep_tiny(self, n: int, x: Any, y: Any) -> None:
+        if x != 0 or y != 0:
+            z, k = _split(x, y)
+            self._rows["tiny"].append((n, z.real, z.imag, k))
+
+    def _keep_kinks(self, n: int, x: Any, y: Any) -> None:
+        assert self._formula.kinks is not None
+        parts = map(_parts, self._formula.kinks(x, y))
+        self._rows["near_kinks"].append((n, *itertools.chain(*parts)))
+
+    def _keep_move(self, n: int, x: Any, y: Any) -> None:
+        z, k = _split(x, y)
+        self._rows["moves"].append((n, z.real, z.imag, k if z else ZERO_EXPONENT))
+
+    def reference(self) -> Reference:
+        """Return the orbit as far as it was followed."""
+
+        def rows(name: str, wide: int) -> NDArray[np.float64]:
+            return np.array(self._rows[name], np.float64).reshape(-1, wide)
+
+        # The arrays have room for more
+        orbit, low = (np.frombuffer(p).reshape(-1, 2).copy() for p in (self._points, self._low))
+        return Reference(
+            orbit=orbit,
+            tiny=rows("tiny", TINY_SIZE),
+            period=self._period,
+            escaped=self._escaped,
+            bits=self._wanted.bits,
+            repeats=self._repeats,
+            near_kinks=rows("near_kinks", 1 + 2 * self._formula.kink_count),
+            margins=rows("margins", 3),
+            moves=rows("moves", 4),
+            least_radius=self._least_radius,
+            low=low,
+        )
 
 
 def _is_near(u: float, v: float, s: float, t: float) -> bool:
@@ -323,12 +360,10 @@ def _near_axis(z: complex, powers: tuple[int, ...]) -> bool:
     return any(min(pair) < NEAR_KINK * max(pair) for pair in parts)
 
 
-def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:
-    """Yield mantissa and exponent of each number of `Formula.kinks` at a point."""
-    for value in formula.kinks(x, y) if formula.kinks else ():
-        z, k = _split(value, gmpy2.mpfr(0))
-        yield z.real
-        yield k if value else ZERO_EXPONENT
+def _parts(value: Any) -> tuple[float, int]:
+    """Return mantissa and exponent of a number."""
+    z, k = _split(value, gmpy2.mpfr(0))
+    return z.real, k if value else ZERO_EXPONENT
 
 
 def _plain(mantissas: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDArray[np.float64]:
