@@ -4,6 +4,7 @@ python scripts/keywords.py writes the files; a test compares them with what `fil
 """
 
 import json
+import re
 import textwrap
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -52,38 +53,54 @@ NUMBERS = {int: "SupportsIndex", float: "SupportsFloat"}  # those of any library
 FILES_ONLY = {"note", "film", "frame", "mask", "range", "layers"}
 MAX_LINE, MAX_TEXT = 101, 89  # characters, with its end
 ITERATING = ("interior_shortcuts", "cache", "force")  # no options of `recolor`
-# The TypedDicts: what they extend, whose keywords they are, and the options that they add.
-CLASSES: dict[str, tuple[str, str, type[Options]]] = {
-    "RecolorKeywords": ("SceneKeywords", "fractals.recolor", RenderOptions),
-    "RecolorFileKeywords": ("RecolorKeywords", "fractals.recolor_to", ReplaceOptions),
-    "RenderKeywords": ("RecolorKeywords", "fractals.compute", RenderOptions),
-    "PictureKeywords": ("RenderKeywords", "fractals.render", PictureOptions),
-    "RenderFileKeywords": ("PictureKeywords", "fractals.render_to", PictureFileOptions),
-    "StoreKeywords": ("RenderKeywords", "fractals.compute_to", StoreOptions),
-    "FilmKeywords": ("RenderKeywords", "fractals.film", FilmOptions),
-    "SaveKeywords": ("TypedDict", "Film.save", SaveOptions),
-    "SearchKeywords": ("SceneKeywords", "fractals.find_nucleus", SearchOptions),
-    "SpiralKeywords": ("SearchKeywords", "fractals.find_misiurewicz", SpiralOptions),
-    "SuggestKeywords": ("SceneKeywords", "fractals.find_interesting", SuggestOptions),
-    "TraceKeywords": ("SceneKeywords", "fractals.trace", TraceOptions),
-    "ExploreKeywords": ("SceneKeywords", "fractals.explore", ExploreOptions),
+# The TypedDicts of each package: what they extend, whose keywords they are, and the options that
+# they add.
+CLASSES: dict[str, dict[str, tuple[str, str, type[Options]]]] = {
+    "scene": {
+        "RecolorKeywords": ("SceneKeywords", "fractals.recolor", RenderOptions),
+        "RecolorFileKeywords": ("RecolorKeywords", "fractals.recolor_to", ReplaceOptions),
+        "RenderKeywords": ("RecolorKeywords", "fractals.compute", RenderOptions),
+        "PictureKeywords": ("RenderKeywords", "fractals.render", PictureOptions),
+        "RenderFileKeywords": ("PictureKeywords", "fractals.render_to", PictureFileOptions),
+        "StoreKeywords": ("RenderKeywords", "fractals.compute_to", StoreOptions),
+    },
+    "films": {
+        "FilmKeywords": ("RenderKeywords", "fractals.film", FilmOptions),
+        "SaveKeywords": ("TypedDict", "Film.save", SaveOptions),
+    },
+    "search": {
+        "SearchKeywords": ("SceneKeywords", "fractals.find_nucleus", SearchOptions),
+        "SpiralKeywords": ("SearchKeywords", "fractals.find_misiurewicz", SpiralOptions),
+    },
+    "tools": {
+        "SuggestKeywords": ("SceneKeywords", "fractals.find_interesting", SuggestOptions),
+        "TraceKeywords": ("SceneKeywords", "fractals.trace", TraceOptions),
+    },
+    "explorer": {
+        "ExploreKeywords": ("SceneKeywords", "fractals.explore", ExploreOptions),
+    },
 }
+# Where the names in types come from: Python, NumPy, this package.
+IMPORTS: tuple[dict[str, tuple[str, ...]], ...] = (
+    {
+        "collections.abc": ("Callable", "Mapping", "Sequence"),
+        "os": ("PathLike",),
+        "typing": ("Any", "Literal", "SupportsFloat", "SupportsIndex", "TypedDict"),
+    },
+    {"numpy.typing": ("NDArray",)},
+    {
+        "fractals.color.gradient": ("ColorMap",),
+        "fractals.color.palette": ("Palette",),
+        "fractals.kernels.formula": ("Formula",),
+        "fractals.scene.keywords": ("RenderKeywords", "SceneKeywords"),
+        "fractals.scene.numbers": ("PointLike", "Real"),
+    },
+)
 KEYWORDS = '''\
 """The keywords of public functions, for signatures and type checkers.
 
 Made by scripts/keywords.py from the model of scenes and from classes of options.
 """
-
-from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
-from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
-
-from numpy.typing import NDArray
-
-from fractals.color.gradient import ColorMap
-from fractals.color.palette import Palette
-from fractals.kernels.formula import Formula
-from fractals.scene.numbers import PointLike, Real
 '''
 MEANINGS = '''\
 """The meaning of the keys of scenes, and the words that they take, without importing the model.
@@ -103,29 +120,44 @@ def main() -> None:
 
 def files() -> dict[Path, str]:
     """Return the files, with their text."""
-    return {
-        PACKAGE / "scene" / "keywords.py": keywords(),
-        PACKAGE / "cli" / "keys.py": meanings(),
-    }
+    made = {PACKAGE / name / "keywords.py": text for name, text in keywords().items()}
+    return made | {PACKAGE / "cli" / "keys.py": meanings()}
 
 
-def keywords() -> str:
-    """Return the module of TypedDicts."""
+def keywords() -> dict[str, str]:
+    """Return the module of TypedDicts of each package."""
     tables = {key: accepted(key, field) for key, field in keys([Scene])}
     inner = {key: accepted(key, field) for key, field in keys(TABLES.values())}
-    found, text = {"SceneKeywords": tables | inner}, KEYWORDS
-    text += typed_dict("SceneTables", "TypedDict", "What `Scene` is made of", tables)
-    text += typed_dict(
+    found, texts = {"SceneKeywords": tables | inner}, dict.fromkeys(CLASSES, "")
+    texts["scene"] += typed_dict("SceneTables", "TypedDict", "What `Scene` is made of", tables)
+    texts["scene"] += typed_dict(
         "SceneKeywords", "SceneTables", "Every key of a scene, without its table", inner
     )
-    for name, (base, function, options) in CLASSES.items():
-        inherited = found.get(base, {})
-        own = {key: hint for key, hint in options_of(options).items() if key not in inherited}
-        if name == "RecolorKeywords":
-            own = {key: hint for key, hint in own.items() if key not in ITERATING}
-        found[name] = inherited | own
-        text += typed_dict(name, base, f"Keywords of `{function}`", own)
-    return text
+    for package, classes in CLASSES.items():
+        for name, (base, function, options) in classes.items():
+            inherited = found.get(base, {})
+            own = {key: hint for key, hint in options_of(options).items() if key not in inherited}
+            if name == "RecolorKeywords":
+                own = {key: hint for key, hint in own.items() if key not in ITERATING}
+            found[name] = inherited | own
+            texts[package] += typed_dict(name, base, f"Keywords of `{function}`", own)
+    return {package: module_of(text) for package, text in texts.items()}
+
+
+def module_of(text: str) -> str:
+    """Return a module of TypedDicts with what it imports."""
+    parts = [KEYWORDS]
+    for group in IMPORTS:
+        found = ((module, used_in(text, names)) for module, names in group.items())
+        lines = (f"from {module} import {', '.join(used)}\n" for module, used in found if used)
+        parts.append("".join(lines))
+    return "\n".join(filter(None, parts)) + text
+
+
+def used_in(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names that a text has and does not define."""
+    words = {*re.findall(r"\w+", text)}
+    return [name for name in names if name in words and f"class {name}(" not in text]
 
 
 def typed_dict(name: str, base: str, title: str, fields: dict[str, str]) -> str:

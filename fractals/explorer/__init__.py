@@ -1,6 +1,7 @@
 """The explorer: a server that draws views for a browser. `PROTOCOL.md` here describes the messages.
 
-server.py      `fractals.explore`: starts and ends the server; options.py: its options
+server.py      `fractals.explore`: starts and ends the server; options.py: its options;
+               keywords.py: their types
 application.py serves the page and the clients
 door.py        accepts connections, a bounded number of strangers'
 gate.py        checks every request; addresses that open once, cookies that outlive the server

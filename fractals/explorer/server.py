@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from fractals.errors import FractalsError, OptionError, shown, to_install
+from fractals.explorer.keywords import ExploreKeywords
 from fractals.explorer.options import ExploreOptions
 from fractals.io.files import open_to_read
 from fractals.io.load import Source, load_scene
 from fractals.rendering.options import split_keywords, with_keywords
-from fractals.scene.keywords import ExploreKeywords
 from fractals.scene.model import Scene
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Films: keys to motion, strips or frames to pixels, pixels to a file.
 
-    film.py      `fractals.film`, and Film: what it returns; options.py: its options
+    film.py      `fractals.film`, and Film: what it returns; options.py: its options; keywords.py:
+                 their types
     plan.py      Timeline: a film's parts, the method of each, and forecasts
     motion.py    the exact view of each frame; parts between keys
     tracks.py    values of the scene over time

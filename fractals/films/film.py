@@ -9,6 +9,7 @@ from typing import Any, TypeVar, Unpack
 
 from fractals.errors import FractalsError, OptionError, counted, shown
 from fractals.films.frames import SingleFrames
+from fractals.films.keywords import FilmKeywords, SaveKeywords
 from fractals.films.motion import make_places
 from fractals.films.options import FilmOptions, SaveOptions
 from fractals.films.plan import Timeline
@@ -21,7 +22,6 @@ from fractals.rendering.options import RenderOptions, read_request, split_keywor
 from fractals.scene.credits import unsigned
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
-from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import (
     decimal_text,

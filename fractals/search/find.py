@@ -4,8 +4,8 @@ from typing import Unpack
 
 from fractals.io.load import Source
 from fractals.rendering.options import read_request, with_keywords
-from fractals.scene.keywords import SearchKeywords, SpiralKeywords
 from fractals.search import misiurewicz, nucleus
+from fractals.search.keywords import SearchKeywords, SpiralKeywords
 from fractals.search.misiurewicz import Misiurewicz
 from fractals.search.nucleus import Minibrot
 from fractals.search.options import SearchOptions, SpiralOptions

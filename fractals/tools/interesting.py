@@ -31,7 +31,6 @@ from fractals.rendering.moves import Suggestion
 from fractals.rendering.options import SuggestOptions, read_request, with_keywords
 from fractals.rendering.render import compute, render
 from fractals.scene.geometry import matrix, place_of
-from fractals.scene.keywords import SuggestKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
 from fractals.search.composition import composition_of
@@ -39,6 +38,7 @@ from fractals.search.misiurewicz import find_misiurewicz
 from fractals.search.newton import rounded
 from fractals.search.nucleus import find_nucleus
 from fractals.tools import sheet
+from fractals.tools.keywords import SuggestKeywords
 
 ACROSS = 160  # samples of the coarse picture
 SHARE = 8  # windows along a side of the view

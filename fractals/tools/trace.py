@@ -29,8 +29,8 @@ from fractals.meant import writer_of
 from fractals.rendering.fit import CURVES, first_values, fit_colors
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.scene.geometry import matrix, place_of
-from fractals.scene.keywords import TraceKeywords
 from fractals.scene.model import Scene
+from fractals.tools.keywords import TraceKeywords
 from fractals.tools.options import TraceOptions
 
 Line = NDArray[np.float64]  # points of a line in samples of the picture, shape (points, 2)
