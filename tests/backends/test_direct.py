@@ -156,7 +156,11 @@ def test_orbits_that_reach_a_cycle_end_long_before_the_limit():
     ]
     like = scene(size=(80, 60), coloring="count", max_iterations=2 * 10**9)
     tables = [json.loads(like.replace(**view).to_json()) for view in inside]
-    code = f"import fractals\nfor table in {tables}: fractals.compute(fractals.load_scene(table))"
+    code = (
+        f"import fractals\nfor table in {tables}:\n"
+        "    raw = fractals.compute(fractals.load_scene(table))\n"
+        "    assert (raw.count == 2 * 10**9).all()"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
