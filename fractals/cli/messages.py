@@ -253,12 +253,12 @@ def about(seconds: float) -> str:
 def duration(seconds: float) -> str:
     """Return a time with the unit that suits it, to two digits.
 
-    >>> duration(0.2), duration(89), duration(7200), duration(5e5)
-    ('0 s', '89 s', '2 hours', '5.8 days')
+    >>> duration(0.2), duration(89), duration(7200), duration(5e5), duration(3.2e7)
+    ('0 s', '89 s', '2 hours', '5.8 days', '370 days')
     """
     if seconds < 1.5 * MINUTE:
         return f"{seconds:.0f} s"
-    units = ((1.5 * HOUR, MINUTE, "minutes"), (1.5 * DAY, HOUR, "hours"), (YEAR, DAY, "days"))
+    units = ((1.5 * HOUR, MINUTE, "minutes"), (1.5 * DAY, HOUR, "hours"), (1.5 * YEAR, DAY, "days"))
     size, unit = next(((size, unit) for end, size, unit in units if seconds < end), (YEAR, "years"))
     value = float(f"{seconds / size:.2g}")
     return f"{value:.0f} {unit}" if value >= 10 or value == round(value) else f"{value} {unit}"

@@ -60,7 +60,7 @@ FIRST = "gallery:lantern"  # what render draws where nothing is asked for
 @shared.picture_options
 @shared.signature_options
 @shared.device_options
-@shared.output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
+@shared.output_option("Picture to write; the suffix is its type; - is stdout.", "io.image.FORMATS")
 @shared.overwrite_option
 @shared.json_option
 def recolor_command(
@@ -86,7 +86,10 @@ def recolor_command(
     request = shared.device_request(options)
     output = output or default_output((raw_file,), options, ".png", free=not overwrite)
     file_format = format_of(output)
-    check_output(output, overwrite)
+    if output == "-":
+        check_stdout(as_json)
+    else:
+        check_output(output, overwrite)
     raw, scene = raw_request(raw_file, scenes, options)
     check_format(file_format, scene.image)
     values = scene.to_values()
@@ -96,7 +99,7 @@ def recolor_command(
     meant = {name: values[name] for name in keys if name in values}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(
-            output,
+            sys.stdout.buffer if output == "-" else output,
             raw,
             scene,
             **meant,
@@ -221,12 +224,17 @@ def draw_each(
     """Draw a picture of each scene into a folder, or print their plans."""
     from fractals.io.files import made_folder
 
+    paths = [str(Path(folder, source_name(source) + ".png")) for source in scenes]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise OptionError(
+                f"'{path}' would be written twice: draw these scenes into two folders"
+            )
     with contextlib.nullcontext() if dry_run else made_folder(folder):
-        for source in scenes:
+        for source, path in zip(scenes, paths, strict=True):
             lost: list[str] = []
             defaults = shared.scene_table()
             scene = requested_scene((source,), options, lost, defaults, fits=not dry_run)
-            path = str(Path(folder, source_name(source) + ".png"))
             draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
 
 

@@ -280,6 +280,8 @@ BAD = [
     (("render", "menger", "-o", "a.fz"), 2, "; for .fz there is 'fractals compute'"),
     (("film", "--to", "1e-3", "-o", "a.npz"), 2, "; for .npz there is 'fractals compute'"),
     (("render", "-", "-"), 2, "'-' is given twice: stdin holds one scene"),
+    (("render", "a/x.toml", "b/x.toml", "-o", "c/"), 2, "'c/x.png' would be written twice"),
+    (("recolor", "a.fz", "-o", "-", "--json"), 2, "both write to stdout"),
     (("film", "--to", "1e-3", "--still", "1", "-o", "a.svg"), 2, "for .svg there is 'fractals tr"),
     (("trace", "-o", "a.png"), 2, "an .svg; for .png there is 'fractals render'"),
     (("convert", "seahorse", "a.gif"), 2, "; for .gif there is 'fractals film'"),
@@ -378,6 +380,8 @@ def test_16_bits_dpi_and_compression_are_drawn_again(run):
     run("compute", *SMALL, *how[-2:], "-o", "a.npz")
     assert run("recolor", "a.npz", "--cpu", *how[:-2], "-o", "c.png")[0] == 0
     assert Path("c.png").read_bytes() == Path("b.png").read_bytes()
+    assert run("recolor", "a.npz", "--cpu", *how[:-2], "-o", "-")[1] == Path("c.png").read_bytes()
+    assert not Path("-").exists()
 
 
 def test_physical_size_is_in_the_file(run):
