@@ -119,6 +119,8 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     saving["cluster"] = shared.cluster_request(options)
     still, numbers = options.pop("still"), options.pop("frames")
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
+    if still is not None and dry_run:
+        raise OptionError("--still draws a picture, and --dry-run writes no file: give one of them")
     how = shared.drawing_request(options)
     force = how.pop("force")
     defaults = shared.scene_table()

@@ -149,7 +149,7 @@ def julia_command(
     names = [output] * len(fractions)
     if len(fractions) > 1 and output != "-":
         path = Path(output)
-        names = [str(path.with_stem(f"{path.stem}-{part:g}")) for part in fractions]
+        names = [str(path.with_stem(f"{path.stem}-{part}")) for part in fractions]
     for name in names:
         check_target(name, overwrite)
     found = search(scenes, max_period, options)

@@ -43,13 +43,16 @@ MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
 NUMBER = r"[-+]?[\d.]{1,40}"  # as half of a point is typed
 NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # characters that no file's name has, on Windows too
-# Of what stdin holds, by its first bytes.
+# Of what stdin holds, by how it begins.
 SUFFIXES = {
-    b"\x89PNG": ".png",
-    b"\xff\xd8\xff": ".jpg",
-    b"RIFF": ".webp",
-    b"II*\0": ".tif",
-    b"{": ".json",
+    rb"\x89PNG": ".png",
+    rb"\xff\xd8\xff": ".jpg",
+    rb"RIFF": ".webp",
+    rb"II\*\0": ".tif",
+    rb"....ftyp": ".avif",
+    rb"<!doctype html": ".html",
+    rb"<svg": ".svg",
+    rb"\{": ".json",
 }
 
 
@@ -202,7 +205,7 @@ def is_whole(source: str) -> bool:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON or a picture."""
+    """Return the table of the scene on stdin: TOML, JSON, a picture or a page."""
     import tempfile
 
     from fractals.io.tables import read_table
@@ -214,8 +217,8 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
         raise SceneError(f"stdin: larger than {MAX_STDIN} bytes")
     if not data.strip():
         raise SceneError("stdin: empty: a scene in TOML or JSON, or a picture, is expected")
-    start = data.lstrip()[:4]
-    suffix = next((end for head, end in SUFFIXES.items() if start.startswith(head)), ".toml")
+    start = data.lstrip()[:20]
+    suffix = next((end for head, end in SUFFIXES.items() if re.match(head, start, re.S)), ".toml")
     with tempfile.TemporaryDirectory(prefix="fractals-") as folder:
         path = Path(folder, f"stdin{suffix}")  # a file, as Pillow and the formats read files
         path.write_bytes(data)

@@ -422,8 +422,8 @@ def _check_open(file: Any) -> None:
 
 
 def format_of(path: str | Path) -> str:
-    """Return the type of file that a path's suffix names; ``"-"`` is a PNG on stdout."""
-    suffix = ".png" if str(path) == "-" else Path(path).suffix.lower()
+    """Return the type of file that a path's suffix names."""
+    suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         known = ", ".join(FORMATS)
         said = f"'{path}': unknown type of picture: end the name in {known}{writer_of(suffix)}"

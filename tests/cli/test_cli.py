@@ -280,6 +280,8 @@ BAD = [
     (("render", "menger", "-o", "a.fz"), 2, "; for .fz there is 'fractals compute'"),
     (("film", "--to", "1e-3", "-o", "a.npz"), 2, "; for .npz there is 'fractals compute'"),
     (("render", "-", "-"), 2, "'-' is given twice: stdin holds one scene"),
+    (("film", "seahorse", "--cycle", "4", "--still", "1", "--dry-run"), 2, "give one of them"),
+    (("film", "seahorse", "--cycle", "4", "--still", "1", "-o", "-"), 2, "unknown type of pict"),
     (("render", "a/x.toml", "b/x.toml", "-o", "c/"), 2, "'c/x.png' would be written twice"),
     (("recolor", "a.fz", "-o", "-", "--json"), 2, "both write to stdout"),
     (("film", "--to", "1e-3", "--still", "1", "-o", "a.svg"), 2, "for .svg there is 'fractals tr"),

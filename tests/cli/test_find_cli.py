@@ -75,8 +75,8 @@ def test_what_is_found_is_told_as_json(find):
 
 def test_julia_in_files(find):
     assert find("julia", "minibrot", "-o", "a.toml")[0] == 0
-    assert find("julia", "minibrot", "--fraction", "0.5,0.75", "-o", "b.toml")[0] == 0
-    assert sorted(os.listdir()) == ["a.toml", "b-0.5.toml", "b-0.75.toml"]
+    assert find("julia", "minibrot", "--fraction", "0.5,0.75,0.75000001", "-o", "b.toml")[0] == 0
+    assert sorted(os.listdir()) == ["a.toml", "b-0.5.toml", "b-0.75.toml", "b-0.75000001.toml"]
     assert load_scene("a.toml") == load_scene("b-0.75.toml")
 
 

@@ -1,5 +1,6 @@
 """Names of outputs, sources that are no files, and what a shell completes."""
 
+import base64
 import io
 import json
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 import PIL.Image
 import pytest
 from click.shell_completion import ShellComplete
+from PIL import features
 from support.command_line import SMALL, one_line
 
 import fractals
@@ -18,8 +20,10 @@ from fractals.cli import scenes
 from fractals.cli.scenes import default_output
 from fractals.cli.verbs import cli
 from fractals.color import palette
+from fractals.io.files import PAGES
 from fractals.io.load import load_scene
 
+AVIF = pytest.param("avif", marks=pytest.mark.skipif(not features.check("avif"), reason="no AVIF"))
 PLAIN = ("--device", "python", "--max-iterations", "9", "--size", "8x6")
 
 
@@ -93,21 +97,25 @@ def piped(monkeypatch, data):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
 
 
-@pytest.mark.parametrize("kind", ["toml", "json", "png"])
+@pytest.mark.parametrize("kind", ["toml", "json", "png", AVIF, "html", "svg"])
 def test_a_scene_on_stdin(run, monkeypatch, kind):
     scene = fractals.load_scene("seahorse", size=(8, 6), max_iterations=9)
     data = {
         "toml": lambda: scene.to_toml().encode(),
         "json": lambda: scene.to_json().encode(),
         "png": lambda: fractals.render(scene, device="python").encode(),
-    }[kind]()
-    piped(monkeypatch, data)
+        "avif": lambda: fractals.render(scene, device="python").encode("avif"),
+        "html": lambda: b"<!doctype html>" + base64.b64encode(data["toml"]()).join(PAGES[".html"]),
+        "svg": lambda: b"<svg>" + data["json"]().join(PAGES[".svg"]),
+    }
+    content = data[kind]()
+    piped(monkeypatch, content)
     code, out, _ = run("show", "-", "--json")
     assert (code, json.loads(out)) == (0, scene.to_table())
-    piped(monkeypatch, data)
+    piped(monkeypatch, content)
     assert run("render", "-", "--device", "python", "--palette", "ember", "-o", "a.png")[0] == 0
     assert fractals.load_scene("a.png") == scene.replace(palette="ember", author="")
-    piped(monkeypatch, data)
+    piped(monkeypatch, content)
     assert run("convert", "-", "a.json")[0] == 0
     assert fractals.load_scene("a.json") == scene
 
