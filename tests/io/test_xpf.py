@@ -4,9 +4,11 @@ import cmath
 import colorsys
 import math
 
+import numpy as np
 import pytest
 
 import fractals
+from fractals.color.palette import srgb_from_linear
 from fractals.errors import SceneError
 from fractals.io.foreign import xpf
 from fractals.io.foreign._xaos_formula import translated
@@ -424,7 +426,11 @@ def test_colors_of_random_numbers(seed):
 @pytest.mark.parametrize(
     ("commands", "lines"),
     [
-        ("(outcoloring 5)", ["the coloring outside by the count, downwards where Im z > 0"]),
+        ("(outcoloring 5)", []),
+        ("(outcoloring 6)", []),
+        ("(outcoloring 5)(formula 'newton)", []),
+        ("(outcoloring 6)(formula 'newton)", ["the coloring outside by the count, downwards"]),
+        ("(outcoloring 7)", ["the coloring outside by the potential (outcoloring 7)"]),
         ("(outcoloring 99)", ["the coloring outside by an unknown rule"]),
         ("(incoloring 1)", ["the coloring inside by the size of the last z (incoloring 1)"]),
         ("(outcoloring 10)(outtcoloring 3)", ["the coloring outside by true colors"]),
@@ -472,6 +478,37 @@ def test_parts_of_the_last_point_are_added_to_counts(name, rule, parts):
         x, y = z.real, way * z.imag
         found = own.real * x + own.imag * y + own.quotient * x / y
         assert found == pytest.approx(parts(z.real, z.imag))
+
+
+@pytest.mark.parametrize("bailout", [4, 100])
+@pytest.mark.parametrize("rule", [5, 6])
+@pytest.mark.parametrize("name", ["mandel", "trice", "mandel)(julia #t)(juliaseed -0.7 0.3"])
+def test_counts_run_down_in_some_cells(name, rule, bailout):
+    """Pixels have the colors of 1 + the count, or of 1 + the limit - the count, in some cells."""
+    colors = " ".join(
+        f'"{37 * k % 256:02x}{91 * k % 256:02x}{153 * k % 256:02x}"' for k in range(9)
+    )
+    scene, lost = read(
+        f"{name})(bailout {bailout})(palettecolors {colors})(outcoloring {rule})(incoloring 0"
+    )
+    assert not lost
+    scene = scene.replace(size=(24, 18), supersampling=1)
+    raw = fractals.compute(scene, device="python")
+    pixels = fractals.recolor(raw, device="python").pixels.reshape(-1, 3)
+    palette = scene.color.make_palette()
+    early = int(name == "mandel")
+    seen = set()
+    for count, z, pixel in zip(raw.count.ravel(), raw.z.ravel(), pixels, strict=True):
+        if count == LIMIT:
+            assert pixel.tolist() == [0, 0, 0]  # the first color
+            continue
+        x, y = z.real, -z.imag if name.startswith("mandel") else z.imag
+        down = y > 0 if rule == 5 else min(abs(x), abs(y)) < 2
+        seen.add(down)
+        entry = 1 + (LIMIT - (count - early) if down else count - early)
+        wanted = palette.linear(np.array([entry / 72 % 1]))[0]
+        assert np.abs(255 * srgb_from_linear(wanted) - pixel).max() < 2, (count, z)
+    assert seen == {True, False} or (rule, bailout) == (6, 4)
 
 
 @pytest.mark.filterwarnings("ignore:the formula .* has no degree")

@@ -291,7 +291,8 @@ def _segment(
     if any(0 < kind <= BACKGROUND_CLEAR for kind in kinds[2:]):
         lost["foreground and background colors: those written in the file are taken"] = None
     if most := max([kind for kind in kinds[2:] if kind > BACKGROUND_CLEAR], default=0):
-        lost[f"the color type {most} of an end, which GIMP lacks: the color written is taken"] = None
+        line = f"the color type {most} of an end, which GIMP lacks: the color written is taken"
+        lost[line] = None
     (red, green, blue, _), (red2, green2, blue2, _) = colors[:4], colors[4:]
     mix = mixer(kinds[1], (red, green, blue), (red2, green2, blue2))
     width = right - before

@@ -16,6 +16,7 @@ from fractals.errors import SceneError
 from fractals.formulas.language import syntax
 from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign import Format, Imported
+from fractals.io.foreign._par_colors import END, FAR, FLAT, NEAR
 from fractals.io.foreign._view import (
     ForeignView,
     FormulaMatch,
@@ -151,7 +152,6 @@ SHARP = ("anti", "truecolor", "palette", "interlace")  # filters that a picture 
 # Rules of colors outside by which parts of z are added to the count: Re z, Im z, Re z / Im z.
 ADDED = {1: (1.0, 0.0, 0.0), 2: (0.0, 1.0, 0.0), 3: (0.0, 0.0, 1.0), 4: (1.0, 1.0, 1.0)}
 OUTSIDE = {
-    5: "the count, downwards where Im z > 0",
     6: "the count, downwards where Re z or Im z is small",
     7: "the potential",
     10: "true colors of Re z and Im z",
@@ -168,6 +168,7 @@ INSIDE = {
     9: "squares of the last z",
     10: "true colors of Re z and Im z",
 }
+SMALL = 2.0  # parts of the last z below it are small (outcoloring 6)
 DIRECTIONS = 20_000 / 256  # counts that a turn of the last z is worth (outcoloring 8)
 COLORED = "palette defaultpalette palettecolors shiftpalette outcoloring incoloring"
 READ = "view formula usrform usrformInit julia juliaseed angle maxiter bailout plane perturbation"
@@ -419,6 +420,9 @@ def color_of(
         sign = -1 if is_turned(kin, up=False) else 1  # of Im z
         own_parts = {"real": real_part, "imag": sign * imag, "quotient": sign * quotient}
         color["coloring"] = {"name": "count_plus", **own_parts}
+    elif outside == 5 or (outside == 6 and not own.tolerance):
+        turned, radius = is_turned(kin, up=False), radius_of(state, own, [])
+        color["layers"] = _both_ways(color, outside, turned, radius, steps + 2 * own.early)
     elif outside not in (0, 9):
         words = OUTSIDE.get(outside, "an unknown rule")
         lost.append(f"the coloring outside by {words} (outcoloring {outside}): it is by the count")
@@ -426,6 +430,32 @@ def color_of(
         words = INSIDE.get(inside, "an unknown rule")
         lost.append(f"the coloring inside by {words} (incoloring {inside}): it is one color")
     return color
+
+
+def _both_ways(
+    color: dict[str, Any], rule: int, turned: bool, radius: float, top: int
+) -> list[dict[str, Any]]:
+    """Return layers over counts with which the counts run down from `top` in one kind of cells.
+
+    By rule 5 these are the cells where Im z > 0, and by 6 those where Re z or Im z is below 2. The
+    cells are black in the layer of counts that run up, and the others in that of counts that run
+    down, and the sum of both is seen. `turned`: whether the conjugate of z is drawn.
+    """
+    own: dict[str, Any] = {"coloring": {"name": "decomposition", "parts": 2}, "offset": 0.25}
+    end, down_first = 0.5, not turned
+    if rule == 6:
+        own, down_first = {"coloring": "biomorph", "density": END}, True
+        end = min(END * SMALL / radius, NEAR)
+
+    def cells(first: str, last: str) -> dict[str, Any]:
+        stops = [[0.0, first], [end, first], [end + FAR - NEAR, last], [FLAT, last]]
+        return {"palette": {"stops": stops}, "transfer": "linear", "blend": "multiply", **own}
+
+    black, white = ("#000000", "#ffffff") if down_first else ("#ffffff", "#000000")
+    down = {key: color[key] for key in ("coloring", "palette", "transfer")}
+    down["density"] = -color["density"]
+    down["offset"] = (color["offset"] + top * color["density"]) % 1
+    return [cells(black, white), {"layers": [down, cells(white, black)], "blend": "add"}]
 
 
 def _mode(state: Commands, name: str, lost: list[str]) -> int:
