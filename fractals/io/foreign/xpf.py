@@ -31,6 +31,7 @@ from fractals.io.foreign._view import (
     real,
 )
 from fractals.io.foreign._xaos_formula import translated
+from fractals.scene.model import MAX_ITERATIONS
 
 MAX_COMMANDS = 10_000
 MAX_TOKENS = 100_000  # of a file: brackets, words and lines
@@ -156,6 +157,11 @@ OUTSIDE = {
     7: "the potential",
     10: "true colors of Re z and Im z",
 }
+SEEN_INSIDE = (
+    1,
+    2,
+    3,
+)  # rules of colors inside that are drawn; others, and all of `octo`, are lost
 INSIDE = {
     1: "the size of the last z",
     2: "the direction of the last z",
@@ -205,7 +211,10 @@ def read(data: bytes, entry: str) -> Imported:
     )
     table = placed(kin, place)
     steps = arguments(state, "maxiter", [LIMIT], lambda text, where: limit(text, where, lost))[0]
-    table["iteration"] = {"max_iterations": steps, "escape_radius": radius_of(state, own, lost)}
+    # A step more where orbits begin a step earlier, so that the last z is the same
+    limit_here = min(steps + own.early * _last_is_seen(state, own), MAX_ITERATIONS)
+    radius = radius_of(state, own, lost)
+    table["iteration"] = {"max_iterations": limit_here, "escape_radius": radius}
     table["color"] = color_of(state, own, kin, steps, lost)
     return Imported(table, tuple(lost))
 
@@ -407,8 +416,9 @@ def color_of(
         "offset": (1 - own.early + shift) % turn / turn,
         "inside": segments.colors[0],
     }
-    if outside == 8:  # from a turn down to 0, from the positive real axis
-        density, first = (DIRECTIONS, 0.0) if kin.conjugate else (-DIRECTIONS, DIRECTIONS)
+    turned = is_turned(kin, up=False)
+    if outside == 8:
+        density, first = _directions(turned)
         color |= {
             "coloring": "final_angle",
             "density": density / turn,
@@ -417,19 +427,45 @@ def color_of(
         lost.append("the colors of a quarter of the directions (outcoloring 8)")
     elif outside in ADDED:
         real_part, imag, quotient = ADDED[outside]
-        sign = -1 if is_turned(kin, up=False) else 1  # of Im z
+        sign = -1 if turned else 1  # of Im z
         own_parts = {"real": real_part, "imag": sign * imag, "quotient": sign * quotient}
         color["coloring"] = {"name": "count_plus", **own_parts}
     elif outside == 5 or (outside == 6 and not own.tolerance):
-        turned, radius = is_turned(kin, up=False), radius_of(state, own, [])
-        color["layers"] = _both_ways(color, outside, turned, radius, steps + 2 * own.early)
+        radius, top = radius_of(state, own, []), steps + 2 * own.early
+        color["layers"] = _both_ways(color, outside, turned, radius, top)
     elif outside not in (0, 9):
         words = OUTSIDE.get(outside, "an unknown rule")
         lost.append(f"the coloring outside by {words} (outcoloring {outside}): it is by the count")
-    if inside:
+    if _last_is_seen(state, own):
+        part, density, first = {
+            1: ({}, steps // 2, 1.0),
+            2: ({"size": 0.0, "angle": 1.0}, *_directions(turned)),
+            3: ({"size": 0.0, "quotient": -1.0 if turned else 1.0}, 10.0, 100 / 256),
+        }[inside]
+        layer = {key: color[key] for key in ("palette", "transfer")}
+        layer |= {"density": min(density / turn, 1e6), "offset": (first + 1 + shift) % turn / turn}
+        layers = [{"coloring": {"name": "last_point", **part}, **layer}]
+        color["layers"] = [*color.get("layers", []), *layers]
+        if inside == 2:
+            lost.append("the colors of a quarter of the directions (incoloring 2)")
+    elif inside:
         words = INSIDE.get(inside, "an unknown rule")
         lost.append(f"the coloring inside by {words} (incoloring {inside}): it is one color")
     return color
+
+
+def _directions(turned: bool) -> tuple[float, float]:
+    """Return how many counts a turn is worth, and those of direction 0: they run against turns."""
+    return (DIRECTIONS, 0.0) if turned else (-DIRECTIONS, DIRECTIONS)
+
+
+def _last_is_seen(state: Commands, own: XaosFormula) -> bool:
+    """Tell whether the last z of an orbit that stays gives colors that are drawn here.
+
+    Not of `octo`, which iterates another variable here, and of `magnet`, whose orbits end near 1.
+    """
+    last = _mode(state, "incoloring", []) in SEEN_INSIDE
+    return last and own.early >= 0 and not own.fixed
 
 
 def _both_ways(
