@@ -110,6 +110,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     change any number of the scene. An interrupted film is resumed by the same command. Videos
     require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from the extra film.
     """
+    from fractals.films.encode import check_encoder
     from fractals.films.sizes import with_measured_file
     from fractals.films.writing import video_of
     from fractals.scene.credits import HOUSE
@@ -135,10 +136,12 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)
         return
+    video = video_of(path, **{key: saving[key] for key in ("codec", "bits", "lossless")})
+    if video:  # before a program is compiled, which takes seconds
+        check_encoder(video)
     if dry_run:
-        kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
         with ProgressLine(0, program_of(film.scene)):
-            plan = film.plan(video_of(path, **kind), measured=True, sound=bool(saving["sound"]))
+            plan = film.plan(video, measured=True, sound=bool(saving["sound"]))
             plan = with_measured_file(film, plan, path)
         print_facts(plan.to_table(), "".join(f"{line}\n" for line in _plan_lines(plan)), as_json)
         return

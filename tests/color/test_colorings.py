@@ -347,6 +347,24 @@ def test_what_is_added_to_a_count_has_a_bound():
     assert value(7, 2.5, 0.0, 0.0, 0.0, plus) == 9
 
 
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, lambda z: abs(z) ** 2),
+        ({"size": 0.0, "angle": 2.0}, lambda z: 2 * (cmath.phase(z) / math.tau % 1)),
+        ({"size": 0.0, "quotient": 0.5}, lambda z: 0.5 * z.real / z.imag),
+    ],
+    ids=["size", "angle", "quotient"],
+)
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_the_point_after_the_last_step(own, expected, device):
+    def value(points, c):
+        z = points[-1]
+        return None if abs(z.imag) < 1e-3 else expected(z)
+
+    compare({"name": "last_point", **own}, value, device=device, mask="inside")
+
+
 def test_biomorph():
     def expected(points, c):
         z = points[-1]

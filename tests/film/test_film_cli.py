@@ -125,12 +125,17 @@ def test_bad_inputs_are_one_line(film, ffmpeg, arguments, code, words):
     assert sorted(os.listdir()) == before
 
 
-def test_no_ffmpeg_is_one_line(film, ffmpeg, monkeypatch):
+@pytest.mark.parametrize("dry", [["--dry-run"], []], ids=["dry run", "film"])
+def test_no_ffmpeg_is_one_line(film, ffmpeg, monkeypatch, dry):
+    """Before anything is compiled or drawn."""
     from fractals.films import encode
+    from fractals.films.film import Film
 
+    monkeypatch.setattr(Film, "plan", lambda *_, **__: pytest.fail("a plan is made"))
     monkeypatch.setenv("FRACTALS_FFMPEG", "/nowhere")
-    encode.find_ffmpeg.cache_clear()
-    code, _, err = film("seahorse", "-o", "a.mp4")
+    for told in (encode.find_ffmpeg, encode.encoders):
+        told.cache_clear()
+    code, _, err = film("seahorse", "-o", "a.mp4", *dry)
     encode.find_ffmpeg.cache_clear()
     assert code == 1
     assert err == "fractals: FRACTALS_FFMPEG: '/nowhere' is no program\n"

@@ -195,6 +195,24 @@ def test_files_of_other_programs(tmp_path, wide):
 
 
 @with_library
+def test_the_part_that_holds_counts_is_read(tmp_path):
+    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    zeros = np.zeros((2, 3), np.float32)
+    counts = np.arange(6, dtype=np.uint32).reshape(2, 3) + 9
+    beauty = OpenEXR.Part(dict(header), {"R": zeros, "G": zeros, "B": zeros}, "beauty")
+    left = OpenEXR.Part({**header, "Iterations": 50}, {"N": counts}, "left")
+    right = OpenEXR.Part({**header, "Iterations": 60}, {"N": counts}, "right")
+    with OpenEXR.File([beauty, left]) as file:
+        file.write(str(tmp_path / "one.exr"))
+    raw = EscapeData.load(tmp_path / "one.exr")
+    assert (raw.count.tolist(), raw.max_iterations) == (counts.tolist(), 50)
+    with OpenEXR.File([left, beauty, right]) as file:
+        file.write(str(tmp_path / "two.exr"))
+    with pytest.raises(InputError, match="2 of its 3 parts hold counts: save one alone"):
+        EscapeData.load(tmp_path / "two.exr")
+
+
+@with_library
 @pytest.mark.parametrize(
     ("channels", "facts", "words"),
     [

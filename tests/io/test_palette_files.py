@@ -84,6 +84,18 @@ def test_every_ggr_blend(blend, model, middle):
     assert off[away_from([0, middle, 1])].max() < 1
 
 
+@pytest.mark.parametrize("kind", [5, 12])
+def test_a_type_of_color_that_gimp_lacks_is_named(kind):
+    """GIMP has 0, written in the file, to 4, the background, transparent."""
+    for types in (f"{kind} 0", f"0 {kind}"):
+        text = f"GIMP Gradient\n1\n0 0.5 1 1 0 0 1 0 0 1 1 0 0 {types}\n"
+        imported = read("ggr", text)
+        assert imported.lost == (
+            f"the color type {kind} of an end, which GIMP lacks: the color written is taken",
+        )
+        assert imported.table["color"]["palette"]["stops"][0][1] == "#ff0000"
+
+
 def test_ggr_foreground_is_reported():
     text = ggr_of(SEGMENTS[:1], tail=" 1 3").replace("0.100000", "1.000000")
     assert "foreground and background" in read("ggr", text).lost[0]

@@ -1,6 +1,8 @@
 """Parameters of Ultra Fractal: one layer's formula, view and colors; what is lost is told."""
 
 import base64
+import cmath
+import math
 import zlib
 
 import pytest
@@ -90,8 +92,9 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     found = ultra_fractal.read_upr(path.read_bytes(), "Two")
     assert found.lost == (
         "the other layers: 'layer=1' of 2 is drawn",
-        "transformations of the plane (1)",
         "the stretch of the view ('stretch=2')",
+        "a transformation of the plane: line 18: entry: the transformation 'Lake' is not in this "
+        "file, and no file 'a.uxf' is beside it: a file that is sent alone must hold what it names",
         "the coloring outside ('Other'): smooth counts here",
         "the exact curve of colors ('transfer=log density=2')",
     )
@@ -112,6 +115,112 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
         formats.read(f"{path}#Two")
     (tmp_path / "OWN.ufm").write_text(OWN.removeprefix("own.ufm:"))
     assert formats.read(f"{path}#Two").table["formula"]["name"] == "multibrot"
+
+
+UXF = """Mirror {
+transform:
+  if imag(#pixel - @center) < 0
+    #pixel = conj(#pixel - @center) + @center
+  endif
+default:
+  param center
+    default = (0, 0)
+  endparam
+}
+Twist {
+global:
+  complex turn = 1i*@amount
+transform:
+  complex away = #pixel - #center
+  #pixel = #center + away*exp(turn*cabs(away))
+default:
+  float param amount
+    default = 1.0
+  endparam
+}
+Clip {
+transform:
+  #solid = real(#pixel) < 0
+}
+Nothing {
+default:
+  title = "N"
+}
+"""
+
+
+def mirror(z):
+    return complex(z.real, abs(z.imag - 0.1) + 0.1)
+
+
+def twist(z):
+    away = z - CENTER
+    return CENTER + away * cmath.exp(0.75j * abs(away))
+
+
+CENTER = -0.75 + 0.125j
+MIRROR = '\ntransform:\n filename="a.uxf" entry="Mirror" p_center=0/0.1'
+TWIST = '\ntransform:\n filename="a.uxf" entry="Twist" p_amount=0.75'
+
+
+@pytest.mark.filterwarnings("ignore:the formula .* has no degree")
+@pytest.mark.parametrize("julia", [False, True])
+@pytest.mark.parametrize(
+    ("more", "where"),
+    [
+        (MIRROR, mirror),
+        (TWIST, twist),
+        (MIRROR + TWIST, lambda z: twist(mirror(z))),  # the first one sees the pixel first
+        (TWIST + MIRROR, lambda z: mirror(twist(z))),
+    ],
+    ids=["mirror", "twist", "mirror, twist", "twist, mirror"],
+)
+def test_transformations_of_the_plane(tmp_path, more, where, julia):
+    path = tmp_path / "a.upr"
+    own = layer(entry="Julia", more=more) if julia else layer(more=more)
+    own = own.replace("p_power=3/0", "p_seed=-0.7/0.3 p_power=3/0" if julia else "p_power=3/0")
+    path.write_text(f"One {{\n{HEAD}{own}}}")
+    (tmp_path / "A.UXF").write_text(UXF)
+    found = formats.read(str(path))
+    assert not any("transformation" in line for line in found.lost)
+    scene = fractals.load_scene(found.table).replace(size=(16, 12), supersampling=1)
+    raw = fractals.compute(scene, device="python", max_iterations=60)
+    height, turn, compared = 0.75, cmath.exp(1j * math.pi / 6), 0
+    for j in range(12):
+        for i in range(16):
+            at = CENTER + turn * height / 12 * complex(i + 0.5 - 8, 6 - j - 0.5)
+            place = where(at)
+            z, c = (place, -0.7 + 0.3j) if julia else (0j, place)
+            counts = set()
+            for move in (0, 1e-9, 1e-9j):
+                z, n = (place + move if julia else 0j), 0
+                while n < 60 and (n == 0 or abs(z) ** 2 <= 16):
+                    z, n = z**3 + (c if julia else place + move), n + 1
+                counts.add(n)
+            if len(counts) == 1:
+                assert int(raw.count[j, i]) in counts, (at, counts)
+                compared += 1
+    assert compared > 120
+    assert len(set(raw.count.flat)) > 4
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("Clip", "line 24: the transformation 'Clip': '#solid' is set, and can only be read"),
+        ("Nothing", "line 26: the transformation 'Nothing': it has no section transform"),
+        ("Other", "the transformation 'Other' of 'a.uxf': the file has no such transformation"),
+    ],
+)
+def test_transformations_that_are_lost(tmp_path, entry, words):
+    path = tmp_path / "a.upr"
+    own = layer(more=MIRROR.replace("Mirror", entry))
+    path.write_text(f"One {{\n{HEAD}{own}}}")
+    (tmp_path / "a.uxf").write_text(UXF)
+    found = formats.read(str(path))
+    assert [line for line in found.lost if words in line]
+    path.write_text(f"One {{\n{HEAD}{layer()}}}")
+    assert formats.read(str(path)).table == found.table
 
 
 @pytest.mark.parametrize(

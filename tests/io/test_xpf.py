@@ -4,9 +4,11 @@ import cmath
 import colorsys
 import math
 
+import numpy as np
 import pytest
 
 import fractals
+from fractals.color.palette import srgb_from_linear
 from fractals.errors import SceneError
 from fractals.io.foreign import xpf
 from fractals.io.foreign._xaos_formula import translated
@@ -17,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:lost", "ignore:.*the first of")
 
 SIZE = (9, 7)
 LIMIT = 20
+NINE = " ".join(f'"{37 * k % 256:02x}{91 * k % 256:02x}{153 * k % 256:02x}"' for k in range(9))
 ROOT = 1.0199502202048319698
 
 
@@ -424,9 +427,21 @@ def test_colors_of_random_numbers(seed):
 @pytest.mark.parametrize(
     ("commands", "lines"),
     [
-        ("(outcoloring 5)", ["the coloring outside by the count, downwards where Im z > 0"]),
+        ("(outcoloring 5)", []),
+        ("(outcoloring 6)", []),
+        ("(outcoloring 5)(formula 'newton)", []),
+        ("(outcoloring 6)(formula 'newton)", ["the coloring outside by the count, downwards"]),
+        ("(outcoloring 7)", ["the coloring outside by the potential (outcoloring 7)"]),
         ("(outcoloring 99)", ["the coloring outside by an unknown rule"]),
-        ("(incoloring 1)", ["the coloring inside by the size of the last z (incoloring 1)"]),
+        ("(incoloring 1)", []),
+        ("(incoloring 2)", ["the colors of a quarter of the directions (incoloring 2)"]),
+        ("(incoloring 3)(outcoloring 6)", []),
+        ("(incoloring 7)", ["the coloring inside by sin (Re² z - Im² z) of the last z"]),
+        ("(incoloring 1)(formula 'octo)", ["the coloring inside by the size of the last z"]),
+        (
+            "(incoloring 1)(formula 'magnet)",
+            ["the test of having", "the coloring inside by the size"],
+        ),
         ("(outcoloring 10)(outtcoloring 3)", ["the coloring outside by true colors"]),
         ("(filter 'edge2 #t)(filter 'anti #t)(filter 'emboss #f)", ["edges drawn as lines"]),
         ("(filter 'odd #t)", ["the filter 'odd', which is not known"]),
@@ -472,6 +487,65 @@ def test_parts_of_the_last_point_are_added_to_counts(name, rule, parts):
         x, y = z.real, way * z.imag
         found = own.real * x + own.imag * y + own.quotient * x / y
         assert found == pytest.approx(parts(z.real, z.imag))
+
+
+@pytest.mark.parametrize(
+    ("rule", "entry"),
+    [
+        (1, lambda z: 2 + abs(z) ** 2 * (LIMIT // 2)),
+        (2, lambda z: 1 + (math.atan2(z.real, z.imag) / math.tau + 0.75) * 20000 / 256),
+        (3, lambda z: 1 + 100 / 256 + 10 * z.real / z.imag),
+    ],
+)
+@pytest.mark.parametrize("name", ["mandel", "trice", "mandel)(julia #t)(juliaseed -0.7 0.3"])
+def test_colors_inside_by_the_last_point(name, rule, entry):
+    """z is that after as many steps as XaoS takes from the pixel, on its plane."""
+    size = (24, 18)
+    scene, _ = read(f"{name})(palettecolors {NINE})(incoloring {rule})(view -0.3 0.1 2 1.5")
+    scene = scene.replace(size=size, supersampling=1)
+    raw = fractals.compute(scene, device="python")
+    pixels = fractals.recolor(raw, device="python").pixels
+    palette = scene.color.make_palette()
+    seen = 0
+    for j in range(size[1]):
+        for i in range(size[0]):
+            p = complex(-0.3 + 2 * ((i + 0.5) / 24 - 0.5), 0.1 + 1.5 * ((j + 0.5) / 18 - 0.5))
+            z, c = p, -0.7 + 0.3j if "julia" in name else p
+            step = trice if name == "trice" else power(2)
+            for _ in range(LIMIT):
+                z = step(z, c, 0) if abs(z) < 2 else z
+            if abs(z) >= 2 or abs(z.imag) < 0.02 or (rule == 2 and z.real > 0 > z.imag):
+                continue
+            wanted = 255 * srgb_from_linear(palette.linear(np.array([entry(z) / 72 % 1]))[0])
+            assert np.abs(wanted - pixels[j, i]).max() < 3, (p, z)
+            seen += 1
+    assert seen > 25
+
+
+@pytest.mark.parametrize("bailout", [4, 100])
+@pytest.mark.parametrize("rule", [5, 6])
+@pytest.mark.parametrize("name", ["mandel", "trice", "mandel)(julia #t)(juliaseed -0.7 0.3"])
+def test_counts_run_down_in_some_cells(name, rule, bailout):
+    """Pixels have the colors of 1 + the count, or of 1 + the limit - the count, in some cells."""
+    scene, lost = read(f"{name})(bailout {bailout})(palettecolors {NINE})(outcoloring {rule}")
+    assert not lost
+    scene = scene.replace(size=(24, 18), supersampling=1)
+    raw = fractals.compute(scene, device="python")
+    pixels = fractals.recolor(raw, device="python").pixels.reshape(-1, 3)
+    palette = scene.color.make_palette()
+    early = int(name == "mandel")
+    seen = set()
+    for count, z, pixel in zip(raw.count.ravel(), raw.z.ravel(), pixels, strict=True):
+        if count == LIMIT:
+            assert pixel.tolist() == [0, 0, 0]  # the first color
+            continue
+        x, y = z.real, -z.imag if name.startswith("mandel") else z.imag
+        down = y > 0 if rule == 5 else min(abs(x), abs(y)) < 2
+        seen.add(down)
+        entry = 1 + (LIMIT - (count - early) if down else count - early)
+        wanted = palette.linear(np.array([entry / 72 % 1]))[0]
+        assert np.abs(255 * srgb_from_linear(wanted) - pixel).max() < 2, (count, z)
+    assert seen == {True, False} or (rule, bailout) == (6, 4)
 
 
 @pytest.mark.filterwarnings("ignore:the formula .* has no degree")

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -63,6 +64,26 @@ def test_exact_formulas_and_float32_are_not_measured(monkeypatch):
     assert make_plan(scene(center=["-0.75", "0.1"], width="1e-11")).noise == 0
     wide = scene("nova", coloring="speed", width="1e-2", center=["1.6", "0.4"], precision="float32")
     assert make_plan(wide).noise == 0
+
+
+def test_what_a_tiny_move_changes_as_well_is_not_counted(monkeypatch):
+    """Up to four times the change by a move of 1e-5 pixels is chaos, and no rounding.
+
+    All orbits end at |z| = 3, which is 1 from the radius, so changes of |z| are chances.
+    """
+    place, moved = (0, 0), 0.001
+    ends = {0: rounding.End(7, (3.0, 0.0), (0.0, 0.0))}
+    ends[1] = rounding.End(7, (3 + moved, 0.0), (0.0, 0.0))
+    monkeypatch.setattr(rounding, "_places", lambda *_: ([place], ([0.0], [0.0])))
+    monkeypatch.setattr(rounding, "_end", lambda formula, c, at, *_: ends[int(at != place)])
+    for change, share in ((0.010, 0.006), (0.004, 0.0), (0.5, 0.496)):
+        rounded = rounding.End(7, (3 + change, 0.0), (0.0, 0.0))
+        monkeypatch.setattr(rounding, "_rounded_ends", lambda *_, end=rounded: [end])
+        found = rounding._wrong_share.__wrapped__(
+            fractals.load_scene().make_formula(), None, (1, 0, 0, 1), place, (1, 1),
+            Fraction(1, 100), 100, 2.0, 53,
+        )  # fmt: skip
+        assert found == pytest.approx(share, abs=1e-12)
 
 
 def test_the_plan_tells_it(run):

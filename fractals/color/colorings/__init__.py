@@ -7,7 +7,8 @@ FILES = {
     "cycles": ("atom_domains", "interior_distance", "multiplier", "period"),
     "final_points": (
         *("biomorph", "count_plus", "decomposition", "exterior_grid"),
-        *("field_lines", "final_angle", "root", "distance", "distance_line", "slopes"),
+        *("field_lines", "final_angle", "last_point", "root"),
+        *("distance", "distance_line", "slopes"),
     ),
     "traps": ("orbit_trap", "pickover_stalks", "picture_trap"),
 }

@@ -2,9 +2,13 @@
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, in_widths, make_lines
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, in_widths, make_lines
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, sqrt
+
+
+def settings_alone(formula, escape_radius, width, **settings):
+    return tuple(settings.values())
 
 
 def make_final_angle_value(target):
@@ -52,25 +56,35 @@ def decomposition():
         make_value=make_decomposition_value,
         unit="turns",
         ends="any",
-        constants=lambda formula, escape_radius, width, parts: (parts,),
+        constants=settings_alone,
         transfer="linear",
         options={"parts": Option(2, 2, 256, "of a turn")},
     )
 
 
+QUOTIENT = Option(0.0, -100, 100, "factor of the real part over the imaginary part")
 MOST_ADDED = 1e6  # to a count, so that a point that overflowed gives a number, and a whole one fits
 
 
-def make_count_plus_value(target):
-    real, int32 = target.real, target.int32
-    zero, one, most = real(0), real(1), real(MOST_ADDED)
+def make_sum_of_parts(target):
+    """Return ``parts(x, y, s, t, constants)``: a weighted sum of s, t and x / y, with a bound."""
+    zero, one, most = target.real(0), target.real(1), target.real(MOST_ADDED)
 
-    def value(n, x, y, p, q, constants):
+    def parts(x, y, s, t, constants):
         known = abs(y) > zero
         quotient = select(known, x / select(known, y, one), zero)
-        added = fma(constants[2], x, fma(constants[3], y, constants[4] * quotient))
+        added = fma(constants[2], s, fma(constants[3], t, constants[4] * quotient))
         added = select(added < most, added, most)
-        added = select(added > -most, added, -most)
+        return select(added > -most, added, -most)
+
+    return target.jit(parts)
+
+
+def make_count_plus_value(target):
+    real, int32, zero, parts = target.real, target.int32, target.real(0), make_sum_of_parts(target)
+
+    def value(n, x, y, p, q, constants):
+        added = parts(x, y, x, y, constants)
         return real(n) + select(constants[5] > zero, real(int32(added)), added)
 
     return value
@@ -90,18 +104,57 @@ def count_plus():
         counted=True,
         unit="steps",
         ends="any",
-        constants=lambda formula, escape_radius, width, real, imag, quotient, whole: (
-            real,
-            imag,
-            quotient,
-            whole,
-        ),
+        constants=settings_alone,
         options={
             "real": Option(1.0, -100, 100, "factor of the escaped point's real part"),
             "imag": Option(0.0, -100, 100, "factor of its imaginary part"),
-            "quotient": Option(0.0, -100, 100, "factor of the real part over the imaginary part"),
+            "quotient": QUOTIENT,
             "whole": Option(0, 0, 1, "1: what is added is cut to a whole number"),
         },
+    )
+
+
+def make_last_statistic(target, formula, base):
+    def start(x, y):
+        return x, y
+
+    def update(w, x, y, u, v, a, b, point):
+        return x, y
+
+    return start, update
+
+
+def make_last_point_value(target):
+    angle_of, parts = target.jit(angle_in_turns), make_sum_of_parts(target)
+
+    def value(n, x, y, p, q, w, constants):
+        s, t = w
+        return parts(s, t, fma(s, s, t * t), angle_of(s, t), constants)
+
+    return value
+
+
+def last_point():
+    """Last point: size |z|² + angle turns + quotient Re z / Im z, inside, after the last step.
+
+    Orbits that come to a cycle are at one of its points then, so this is how the points of cycles
+    change within a component. An even and an odd limit of iterations show different points. After
+    XaoS (Jan Hubicka and Thomas Marsh) and Fractint (*zmag*, *atan*).
+    """
+    return Coloring(
+        name="last_point",
+        title="inside: where the orbit is after the last step",
+        make_value=make_last_point_value,
+        ends="any",
+        transfer="linear",
+        side="inside",
+        constants=settings_alone,
+        options={
+            "size": Option(1.0, -100, 100, "factor of |z|²"),
+            "angle": Option(0.0, -100, 100, "factor of the direction, in turns"),
+            "quotient": QUOTIENT,
+        },
+        statistic=OrbitStatistic("last", ("x", "y"), make_last_statistic),
     )
 
 

@@ -24,6 +24,7 @@ COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
 Entry = Mapping[str, tuple[str, str]]
 # Places on a palette: values of `biomorph` are below END, which stands for "both parts are large".
 NEAR, FAR, END = 0.998, 0.999, 0.9995
+FLAT = 0.9998  # up to here a palette has its last color, and then goes round to its first one
 LEAST = 2  # octaves of smooth counts below 0 with colors of their own: of samples far outside
 
 # What a setting adds to the picture, in the words of the line about what is lost.
@@ -210,7 +211,7 @@ def _biomorph(fields: Entry, colors: list[str], radius: float | None, lost: list
         return []
 
     def layer(near: str, far: str, blend: str) -> dict[str, Any]:
-        stops = [[0.0, near], [NEAR, near], [FAR, far], [END, far]]
+        stops = [[0.0, near], [NEAR, near], [FAR, far], [FLAT, far]]
         shown = {"palette": {"stops": stops}, "transfer": "linear", "density": END, "offset": 0.0}
         return {"coloring": "biomorph", **shown, "blend": blend}
 

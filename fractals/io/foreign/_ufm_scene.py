@@ -6,9 +6,10 @@ counts in pictures of other shapes fits most of the public files seen; no docume
 """
 
 import cmath
+import contextlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -46,6 +47,10 @@ PLAIN = re.compile(rf"\(?\s*({NUMBER})\s*(?:[,/]\s*({NUMBER})\s*)?\)?", re.ASCII
 P_NAMES = {"p1", "p2", "p3", "p4", "p5"}
 YES, NO = ("true", "yes", "1"), ("false", "no", "0")
 MAXITER = ("#maxiter", "#maxit")
+_CONSTANTS: dict[str, Tree] = {
+    "#pi": ("number", complex(math.pi)),
+    "#e": ("number", complex(math.e)),
+}
 # Names that depend on the screen.
 PIXELS = (
     *("#x", "#y", "#width", "#height", "#screenpixel", "#screenmax", "#whitesq"),
@@ -94,25 +99,65 @@ def scene_of(name: str, formula: FrmText, words: Mapping[str, str]) -> Imported:
 
 
 def drawn(
-    name: str, formula: FrmText, words: Mapping[str, str], steps: str = "", strict: bool = True
+    name: str,
+    formula: FrmText,
+    words: Mapping[str, str],
+    steps: str = "",
+    strict: bool = True,
+    pixel: Tree = C,
 ) -> tuple[UltraDrawn, UltraEntry]:
     """Return what draws a formula, and its parts.
 
-    `steps` is the limit of iterations, if known; `strict`: whether all words are for this formula.
+    `steps` is the limit of iterations, if known; `strict`: whether all words are for this formula;
+    `pixel`: what it gets as the pixel.
 
     `SceneError`: it is invalid, or does what no program does; the message names the line.
     """
     entry = entry_of(formula)
+    with _named_line(f"the formula '{shown(name, 80)}'", entry):
+        return _drawn(entry, words, steps, strict, pixel), entry
+
+
+@contextlib.contextmanager
+def _named_line(what: str, entry: UltraEntry) -> Iterator[None]:
+    """Begin errors with the line of an entry, and with what it is."""
     try:
-        return _drawn(entry, words, steps, strict), entry
+        yield
     except LineError as error:
         at = f"line {error.line}" if error.line else entry.at
-        raise SceneError(f"{at}: the formula '{shown(name, 80)}': {error}") from None
+        raise SceneError(f"{at}: {what}: {error}") from None
     except (ValueError, OverflowError) as error:
-        raise SceneError(f"{entry.at}: the formula '{shown(name, 80)}': {error}") from None
+        raise SceneError(f"{entry.at}: {what}: {error}") from None
 
 
-def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool) -> UltraDrawn:
+def transformed(
+    name: str, transform: FrmText, words: Mapping[str, str], place: ForeignView, pixel: Tree
+) -> Tree:
+    """Return where a transformation of the plane takes the pixel `pixel` of a view.
+
+    `SceneError`: it is invalid, or does what no program does; the message names the line.
+    """
+    entry = entry_of(transform)
+    with _named_line(f"the transformation '{shown(name, 80)}'", entry):
+        lines = [*entry.sections.get("global", []), *entry.sections.get("transform", [])]
+        if "transform" not in entry.sections:
+            raise ValueError("it has no section transform")
+        last = lines[-1][0]
+        text = "\n".join(line for _, line in lines).lower()
+        known = {**_CONSTANTS, **_known_of(place), "#pixel": pixel}
+        known |= _screen_of(place) if used(text, PIXELS) else {}
+        values = _values_of(entry, text, words, known, False)
+        end: Lines = [(last, "z")]
+        sections = ([*lines, (last, "z = #pixel")], [(last, "")], end)
+        follow = UltraFollower(sections, values.trees, values.labels, values.functions, known)
+        if follow.unset:
+            raise ValueError(min(follow.unset))
+        return follow.first["z"]
+
+
+def _drawn(
+    entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool, pixel: Tree
+) -> UltraDrawn:
     own = entry.sections
     begin = [*own.get("global", []), *own.get("init", [])]
     step, end = own.get("loop", []), own.get("bailout", [])
@@ -121,13 +166,13 @@ def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool
     text = "\n".join(line for _, line in (*begin, *step, *end)).lower()
     place, known = _place_of(entry)
     count = steps or entry.settings.get("maxiter", LIMIT)
-    known |= {
-        "#pi": ("number", complex(math.pi)),
-        "#e": ("number", complex(math.e)),
+    known |= _CONSTANTS | {
         "#tolerance": ("number", complex(TOLERANCE)),
         "#ismand": ("number", 1 + 0j),
         **{key: ("number", complex(real(count, "maxiter"))) for key in MAXITER},
     }
+    if known["#pixel"] == C:
+        known["#pixel"] = pixel
     on_screen = used(text, PIXELS)
     known |= _screen_of(place) if on_screen else {}
     values = _values_of(entry, text, words, known, strict)
@@ -346,7 +391,15 @@ def _place_of(entry: UltraEntry) -> tuple[ForeignView, dict[str, Tree]]:
         wide = positive(one("magnitude", "4"), f"{entry.at}: magnitude")
         height = EXACT.multiply(wide, Decimal("0.75"))
     angle = real(one("angle", "0"), f"{entry.at}: angle")
-    known["#magn"] = ("number", complex(float(magnification)))
-    known["#center"] = ("number", complex(*map(float, xy)))
-    known["#angle"] = ("number", complex(math.radians(angle)))
+    known |= _known_of(ForeignView(xy, height, angle=angle), magnification)
     return ForeignView(zw if turned else xy, height, angle=angle), known
+
+
+def _known_of(place: ForeignView, magnification: Decimal | None = None) -> dict[str, Tree]:
+    """Return the values of names that depend on the view; by default HEIGHT is that of 1."""
+    scale = EXACT.divide(HEIGHT, place.height) if magnification is None else magnification
+    return {
+        "#magn": ("number", complex(float(scale))),
+        "#center": ("number", complex(*map(float, place.center))),
+        "#angle": ("number", complex(math.radians(place.angle))),
+    }

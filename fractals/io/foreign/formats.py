@@ -35,7 +35,7 @@ SIGNS = {
 OTHERS = {
     ".fct": "parameters of Gnofract 4D are not read",
     ".cfrm": "colorings of Gnofract 4D are not read: fractals.names('colorings') shows those here",
-    ".uxf": "transforms of Ultra Fractal and Gnofract 4D are not read",
+    ".uxf": "transformations hold no scene: name the .upr that uses them, which reads this file",
     ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
     ".fparm": "parameters of GAPFixFractal are not read",
     ".ucl": "colorings of Ultra Fractal are not read; its .ufm, .upr and .ugr are",

@@ -185,6 +185,7 @@ NEAR = 1e-4  # by which the ends of two segments may differ
 MIN_PART = 1e-10  # of a part of a segment, which has no width below
 LINEAR, CURVED, SINE, SPHERE_IN, SPHERE_OUT, STEP = range(6)
 RGB, HSV_CCW, HSV_CW = range(3)
+BACKGROUND_CLEAR = 4  # the last type of a color at an end of a segment; 0 is the color written
 
 
 def factor_of(blend: int, middle: float, place: float) -> float:
@@ -280,15 +281,18 @@ def _segment(
         raise SceneError(f"line {number}: the segment doesn't rise from {before:g} on")
     if any(not -NEAR <= value <= 1 + NEAR for value in colors):
         raise SceneError(f"line {number}: a color is not from 0 to 1")
-    kinds = [int(part) if part in "0123456" else -1 for part in parts[11:]]
+    kinds = [int(part) if part.isdecimal() else -1 for part in parts[11:]]
     if not (0 <= kinds[0] <= STEP and 0 <= kinds[1] <= HSV_CW and all(k >= 0 for k in kinds[2:])):
         raise SceneError(
             f"line {number}: {' '.join(parts[11:])[:40]!r} is no blend and color model"
         )
     if min(colors[3], colors[7]) < 1 - NEAR:
         lost["alpha: colors are opaque"] = None
-    if any(kinds[2:]):
+    if any(0 < kind <= BACKGROUND_CLEAR for kind in kinds[2:]):
         lost["foreground and background colors: those written in the file are taken"] = None
+    if most := max([kind for kind in kinds[2:] if kind > BACKGROUND_CLEAR], default=0):
+        line = f"the color type {most} of an end, which GIMP lacks: the color written is taken"
+        lost[line] = None
     (red, green, blue, _), (red2, green2, blue2, _) = colors[:4], colors[4:]
     mix = mixer(kinds[1], (red, green, blue), (red2, green2, blue2))
     width = right - before

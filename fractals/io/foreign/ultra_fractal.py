@@ -9,15 +9,16 @@ import base64
 import binascii
 import re
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fractals.errors import InputError, SceneError, counted, shown
+from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported
 from fractals.io.foreign._beside import plain_name as base_name
 from fractals.io.foreign._entries import Formulas, Lines, formulas_of, joined, plain_name
-from fractals.io.foreign._frm import FrmText
-from fractals.io.foreign._ufm_scene import HEIGHT, drawn, scene_of
+from fractals.io.foreign._frm import C, FrmText
+from fractals.io.foreign._ufm_scene import HEIGHT, drawn, scene_of, transformed
 from fractals.io.foreign._view import (
     EXACT,
     ForeignView,
@@ -77,7 +78,8 @@ class _Layer:
 
     lines: Lines = field(default_factory=list)  # all of them, for the gradient
     sections: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
-    transforms: int = 0
+    # Those of the plane, in the order in which a pixel goes through them
+    transforms: list[dict[str, tuple[str, str]]] = field(default_factory=list)
 
     def get(self, section: str, key: str, usual: str = "") -> tuple[str, str]:
         """Return a value and where it stands."""
@@ -150,12 +152,13 @@ def _layers(text: FrmText) -> list[_Layer]:
             if label:
                 section = label.lower()
                 if section == "layer":
-                    now = _Layer(sections=dict(common.sections))
+                    now = _Layer([], dict(common.sections), [*common.transforms])
                     layers.append(now)
                     if len(layers) > MAX_LAYERS:
                         raise SceneError(f"line {place}: more than {MAX_LAYERS} layers")
-                now.transforms += section == "transform"
                 keys = now.sections[section] = {}
+                if section == "transform":
+                    now.transforms.append(keys)
             elif key:
                 keys[key.lower()] = value.strip('"'), f"line {place}: {key[:40]}"
         now.lines.append((place, line))
@@ -201,16 +204,15 @@ def _scene(text: FrmText, wanted: str, formulas: Formulas, beside: Beside) -> Im
         names = tuple(str(k + 1) for k in range(len(layers)))
         asked.append(Asked("layer", str(chosen), True, names, "Layer"))
         lost.append(f"the other layers: 'layer={chosen}' of {len(layers)} is drawn")
-    if layer.transforms:
-        lost.append(f"transformations of the plane ({layer.transforms})")
+    place = _place_of(layer, lost)
+    pixel = _pixel_of(layer, place, formulas, beside, lost)
     steps, where = layer.get("formula", "maxiter", "250")
     count = limit(steps, where, lost)
-    own = layer.sections.get("formula", {})
-    words = {key[2:]: value for key, (value, _) in own.items() if key[:2] in ("p_", "f_")}
+    words = _words_of(layer.sections.get("formula", {}))
     path, name = (layer.get("formula", key) for key in ("filename", "entry"))
     formula = _formula_of(path[0], name, formulas, beside)
-    found, _ = drawn(name[0], formula, words, str(count), strict=False)
-    table = placed(found.kin, _place_of(layer, found.julia, lost))
+    found, _ = drawn(name[0], formula, words, str(count), strict=False, pixel=pixel)
+    table = placed(found.kin, replace(place, julia=found.julia))
     table["title"] = layer.get("fractal", "title", text.name)[0][:1000]
     table["iteration"] = {"max_iterations": count}
     if found.radius is not None:
@@ -219,14 +221,41 @@ def _scene(text: FrmText, wanted: str, formulas: Formulas, beside: Beside) -> Im
     return Imported(table, (*found.lost, *lost), tuple(asked))
 
 
-def _formula_of(path: str, name: tuple[str, str], formulas: Formulas, beside: Beside) -> FrmText:
-    """Return the formula that a layer names."""
+def _words_of(section: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """Return the values of parameters and functions of a section, by their names."""
+    return {key[2:]: value for key, (value, _) in section.items() if key[:2] in ("p_", "f_")}
+
+
+def _pixel_of(
+    layer: _Layer, place: ForeignView, formulas: Formulas, beside: Beside, lost: list[str]
+) -> Tree:
+    """Return what a formula gets as the pixel; add a line to `lost` for each lost transformation.
+
+    Transformations work on the picture from the last one in the list to the first, so a pixel goes
+    through the first one first (ultrafractal.com/help, *Multiple transformations*).
+    """
+    pixel: Tree = C
+    for section in layer.transforms:
+        name = section.get("entry", ("", "transform"))
+        path, _ = section.get("filename", ("", ""))
+        try:
+            text = _formula_of(path, name, formulas, beside, "transformation")
+            pixel = transformed(name[0], text, _words_of(section), place, pixel)
+        except SceneError as error:
+            lost.append(f"a transformation of the plane: {error}")
+    return pixel
+
+
+def _formula_of(
+    path: str, name: tuple[str, str], formulas: Formulas, beside: Beside, kind: str = "formula"
+) -> FrmText:
+    """Return the formula, or another entry, that a layer names."""
     key, file = name[0].lower(), base_name(path).lower()
     if key in formulas:
         return formulas[key]
     files = list(beside.contents(file, "formula"))
-    said = f"{name[1]}: the formula '{shown(name[0], 80)}'"
-    missing = "the file has no such formula"
+    said = f"{name[1]}: the {kind} '{shown(name[0], 80)}'"
+    missing = f"the file has no such {kind}"
     if not files and file == "standard.ufm":
         files = [STANDARD.encode()]
         missing = "only the Mandelbrot and Julia sets of it are known without the file"
@@ -242,7 +271,7 @@ def _formula_of(path: str, name: tuple[str, str], formulas: Formulas, beside: Be
     return text
 
 
-def _place_of(layer: _Layer, julia: tuple[str, str] | None, lost: list[str]) -> ForeignView:
+def _place_of(layer: _Layer, lost: list[str]) -> ForeignView:
     """Return the view of a layer."""
     text, where = layer.get("mapping", "center", "0/0")
     parts = [number(part, where) for part in text.split("/")]
@@ -262,7 +291,7 @@ def _place_of(layer: _Layer, julia: tuple[str, str] | None, lost: list[str]) -> 
         if 0 < across <= 100_000 and 0 < down <= 100_000:
             size = across, down
     height = EXACT.divide(HEIGHT, positive(*layer.get("mapping", "magn", "1")))
-    return ForeignView((parts[0], parts[1]), height, angle=angle, size=size, julia=julia)
+    return ForeignView((parts[0], parts[1]), height, angle=angle, size=size)
 
 
 def _color_of(layer: _Layer, lost: list[str]) -> dict[str, Any]:

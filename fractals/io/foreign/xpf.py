@@ -16,6 +16,7 @@ from fractals.errors import SceneError
 from fractals.formulas.language import syntax
 from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign import Format, Imported
+from fractals.io.foreign._par_colors import END, FAR, FLAT, NEAR
 from fractals.io.foreign._view import (
     ForeignView,
     FormulaMatch,
@@ -30,6 +31,7 @@ from fractals.io.foreign._view import (
     real,
 )
 from fractals.io.foreign._xaos_formula import translated
+from fractals.scene.model import MAX_ITERATIONS
 
 MAX_COMMANDS = 10_000
 MAX_TOKENS = 100_000  # of a file: brackets, words and lines
@@ -151,11 +153,15 @@ SHARP = ("anti", "truecolor", "palette", "interlace")  # filters that a picture 
 # Rules of colors outside by which parts of z are added to the count: Re z, Im z, Re z / Im z.
 ADDED = {1: (1.0, 0.0, 0.0), 2: (0.0, 1.0, 0.0), 3: (0.0, 0.0, 1.0), 4: (1.0, 1.0, 1.0)}
 OUTSIDE = {
-    5: "the count, downwards where Im z > 0",
     6: "the count, downwards where Re z or Im z is small",
     7: "the potential",
     10: "true colors of Re z and Im z",
 }
+SEEN_INSIDE = (
+    1,
+    2,
+    3,
+)  # rules of colors inside that are drawn; others, and all of `octo`, are lost
 INSIDE = {
     1: "the size of the last z",
     2: "the direction of the last z",
@@ -168,6 +174,7 @@ INSIDE = {
     9: "squares of the last z",
     10: "true colors of Re z and Im z",
 }
+SMALL = 2.0  # parts of the last z below it are small (outcoloring 6)
 DIRECTIONS = 20_000 / 256  # counts that a turn of the last z is worth (outcoloring 8)
 COLORED = "palette defaultpalette palettecolors shiftpalette outcoloring incoloring"
 READ = "view formula usrform usrformInit julia juliaseed angle maxiter bailout plane perturbation"
@@ -204,7 +211,10 @@ def read(data: bytes, entry: str) -> Imported:
     )
     table = placed(kin, place)
     steps = arguments(state, "maxiter", [LIMIT], lambda text, where: limit(text, where, lost))[0]
-    table["iteration"] = {"max_iterations": steps, "escape_radius": radius_of(state, own, lost)}
+    # A step more where orbits begin a step earlier, so that the last z is the same
+    limit_here = min(steps + own.early * _last_is_seen(state, own), MAX_ITERATIONS)
+    radius = radius_of(state, own, lost)
+    table["iteration"] = {"max_iterations": limit_here, "escape_radius": radius}
     table["color"] = color_of(state, own, kin, steps, lost)
     return Imported(table, tuple(lost))
 
@@ -406,8 +416,9 @@ def color_of(
         "offset": (1 - own.early + shift) % turn / turn,
         "inside": segments.colors[0],
     }
-    if outside == 8:  # from a turn down to 0, from the positive real axis
-        density, first = (DIRECTIONS, 0.0) if kin.conjugate else (-DIRECTIONS, DIRECTIONS)
+    turned = is_turned(kin, up=False)
+    if outside == 8:
+        density, first = _directions(turned)
         color |= {
             "coloring": "final_angle",
             "density": density / turn,
@@ -416,16 +427,71 @@ def color_of(
         lost.append("the colors of a quarter of the directions (outcoloring 8)")
     elif outside in ADDED:
         real_part, imag, quotient = ADDED[outside]
-        sign = -1 if is_turned(kin, up=False) else 1  # of Im z
+        sign = -1 if turned else 1  # of Im z
         own_parts = {"real": real_part, "imag": sign * imag, "quotient": sign * quotient}
         color["coloring"] = {"name": "count_plus", **own_parts}
+    elif outside == 5 or (outside == 6 and not own.tolerance):
+        radius, top = radius_of(state, own, []), steps + 2 * own.early
+        color["layers"] = _both_ways(color, outside, turned, radius, top)
     elif outside not in (0, 9):
         words = OUTSIDE.get(outside, "an unknown rule")
         lost.append(f"the coloring outside by {words} (outcoloring {outside}): it is by the count")
-    if inside:
+    if _last_is_seen(state, own):
+        part, density, first = {
+            1: ({}, steps // 2, 1.0),
+            2: ({"size": 0.0, "angle": 1.0}, *_directions(turned)),
+            3: ({"size": 0.0, "quotient": -1.0 if turned else 1.0}, 10.0, 100 / 256),
+        }[inside]
+        layer = {key: color[key] for key in ("palette", "transfer")}
+        layer |= {"density": min(density / turn, 1e6), "offset": (first + 1 + shift) % turn / turn}
+        layers = [{"coloring": {"name": "last_point", **part}, **layer}]
+        color["layers"] = [*color.get("layers", []), *layers]
+        if inside == 2:
+            lost.append("the colors of a quarter of the directions (incoloring 2)")
+    elif inside:
         words = INSIDE.get(inside, "an unknown rule")
         lost.append(f"the coloring inside by {words} (incoloring {inside}): it is one color")
     return color
+
+
+def _directions(turned: bool) -> tuple[float, float]:
+    """Return how many counts a turn is worth, and those of direction 0: they run against turns."""
+    return (DIRECTIONS, 0.0) if turned else (-DIRECTIONS, DIRECTIONS)
+
+
+def _last_is_seen(state: Commands, own: XaosFormula) -> bool:
+    """Tell whether the last z of an orbit that stays gives colors that are drawn here.
+
+    Not of `octo`, which iterates another variable here, and of `magnet`, whose orbits end near 1.
+    """
+    last = _mode(state, "incoloring", []) in SEEN_INSIDE
+    return last and own.early >= 0 and not own.fixed
+
+
+def _both_ways(
+    color: dict[str, Any], rule: int, turned: bool, radius: float, top: int
+) -> list[dict[str, Any]]:
+    """Return layers over counts with which the counts run down from `top` in one kind of cells.
+
+    By rule 5 these are the cells where Im z > 0, and by 6 those where Re z or Im z is below 2. The
+    cells are black in the layer of counts that run up, and the others in that of counts that run
+    down, and the sum of both is seen. `turned`: whether the conjugate of z is drawn.
+    """
+    own: dict[str, Any] = {"coloring": {"name": "decomposition", "parts": 2}, "offset": 0.25}
+    end, down_first = 0.5, not turned
+    if rule == 6:
+        own, down_first = {"coloring": "biomorph", "density": END}, True
+        end = min(END * SMALL / radius, NEAR)
+
+    def cells(first: str, last: str) -> dict[str, Any]:
+        stops = [[0.0, first], [end, first], [end + FAR - NEAR, last], [FLAT, last]]
+        return {"palette": {"stops": stops}, "transfer": "linear", "blend": "multiply", **own}
+
+    black, white = ("#000000", "#ffffff") if down_first else ("#ffffff", "#000000")
+    down = {key: color[key] for key in ("coloring", "palette", "transfer")}
+    down["density"] = -color["density"]
+    down["offset"] = (color["offset"] + top * color["density"]) % 1
+    return [cells(black, white), {"layers": [down, cells(white, black)], "blend": "add"}]
 
 
 def _mode(state: Commands, name: str, lost: list[str]) -> int:

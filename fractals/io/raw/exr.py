@@ -20,6 +20,8 @@ The attributes ``Iterations`` (the limit), ``fractals:scene``, ``fractals:base``
 ``fractals:method`` go with them. z and dz are computed from the channels when an EXR is read, to
 the six digits that a float has. That is enough for all colorings but those of orbit statistics,
 which an EXR does not hold.
+
+Of a file with several parts the one that has ``N`` or ``N0`` is read.
 """
 
 import contextlib
@@ -29,7 +31,7 @@ import math
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -300,18 +302,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise InputError(error.strerror or str(error)) from None
     try:
         with _quiet(), exr.File(str(path), header_only=True) as picture:
-            low, high = picture.header()["dataWindow"]
-            width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
-            channels = max(1, len(picture.channels()))
-        if width * height > MAX_SAMPLES:
-            raise InputError(f"{width}x{height} samples: at most {MAX_SAMPLES} are read")
-        if 4 * channels * width * height > max(SURELY_SMALL, MAX_RATIO * length):
-            raise InputError(
-                f"{width}x{height} samples in {channels} channels can't be in {length} bytes"
-            )
+            names = []
+            for header in (picture.header(k) for k in range(len(picture.parts))):
+                low, high = header["dataWindow"]
+                width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
+                names.append([channel.name for channel in header["channels"]])
+                _check_size(width, height, len(names[-1]), length)
+            part = _part_of(names)
         with _quiet(), exr.File(str(path), separate_channels=True) as picture:
-            pixels = {name: channel.pixels for name, channel in picture.channels().items()}
-            return dict(picture.header()), pixels
+            pixels = {name: channel.pixels for name, channel in picture.channels(part).items()}
+            return dict(picture.header(part)), pixels
     except InputError:
         raise
     except (
@@ -326,6 +326,24 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     ) as error:
         reason = shown(str(error).split("\n")[0], 80) or "no pixels"
         raise InputError(f"the EXR is damaged or cut short ({reason})") from None
+
+
+def _check_size(width: int, height: int, channels: int, length: int) -> None:
+    """Raise an `InputError` for a part that is too large, or larger than a file's bytes allow."""
+    if width * height > MAX_SAMPLES:
+        raise InputError(f"{width}x{height} samples: at most {MAX_SAMPLES} are read")
+    if 4 * channels * width * height > max(SURELY_SMALL, MAX_RATIO * length):
+        raise InputError(
+            f"{width}x{height} samples in {channels} channels can't be in {length} bytes"
+        )
+
+
+def _part_of(parts: Sequence[list[str]]) -> int:
+    """Return the number of the part that holds counts, of the channels of each; 0 if none does."""
+    counted = [k for k, names in enumerate(parts) if "N" in names or "N0" in names]
+    if len(counted) > 1:
+        raise InputError(f"{len(counted)} of its {len(parts)} parts hold counts: save one alone")
+    return counted[0] if counted else 0
 
 
 @contextlib.contextmanager

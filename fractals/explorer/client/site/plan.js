@@ -83,6 +83,7 @@ const CONSTANTS = {
     quotient,
     whole,
   ],
+  last_point: (_formula, _radius, _width, { size, angle, quotient }) => [size, angle, quotient],
   decomposition: (_formula, _radius, _width, { parts }) => [parts],
   biomorph: (_formula, radius) => [1 / radius],
   field_lines: lines,
