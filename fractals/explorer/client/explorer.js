@@ -89,7 +89,12 @@ export class Explorer extends EventTarget {
     this.remote = remote;
     this.entry = entry;
     Object.assign(this.#undo.history, past);
-    this.#reconnect = new Reconnect(this.#queue, first, () => this.connection.renew());
+    this.#reconnect = new Reconnect(
+      this.#queue,
+      first,
+      () => this.connection.renew(),
+      (ms) => !remote && this.connection.isSilent(ms), // a picture may be long on a slow line
+    );
     const parts = {
       queue: this.#queue,
       chain: this.#chain,

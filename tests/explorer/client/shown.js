@@ -62,7 +62,12 @@ export function made() {
     fit = new Fit(explorer, (color) => paints.set(color, false)),
     undo = new Undo(explorer, queue, chain, (color) => paints.set(color, false)),
     flight = new Flight(explorer, queue, chain, undo),
-    reconnect = new Reconnect(queue, {}, () => {}),
+    reconnect = new Reconnect(
+      queue,
+      {},
+      () => {},
+      () => false,
+    ),
     parts = { queue, chain, undo, flight, paints, fit },
     changes = new Changes(explorer, parts),
     answers = new Answers(explorer, parts, changes, reconnect);
