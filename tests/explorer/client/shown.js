@@ -18,8 +18,8 @@ export const SCENE = /** @type {any} */ ({
   image: { size: SIZE },
 });
 
-/** Return the parts, with the frame 1 placed. `said`: events and messages; `sent`: colors and views that went to the server. */
-export function made() {
+/** Return the parts, with nothing placed. `said`: events and messages; `sent`: colors and views that went to the server. */
+export function fresh() {
   const said = /** @type {any[]} */ ([]),
     sent = /** @type {any[]} */ ([]),
     drawn = /** @type {any[]} */ ([]); // by the stage
@@ -50,6 +50,7 @@ export function made() {
     request: () => Promise.reject(new Error("not asked here")),
     still: () => ({ toDataURL: () => "data:image/jpeg," }),
     wake: () => {},
+    undo: () => queue.show(/** @type {any} */ (undo.step(-1))),
     announce: (/** @type {string} */ name) => said.push(name),
     tell: (/** @type {any[]} */ ...given) => said.push(given),
     get settled() {
@@ -89,9 +90,16 @@ export function made() {
     const whole = { ...placed, ...where, base: asked.base ?? 0, scene, ...keys };
     answers.text(/** @type {any} */ (whole));
   };
+  return { ...parts, explorer, changes, answers, reconnect, said, sent, drawn, send, place };
+}
+
+/** Return the parts of `fresh`, with the frame 1 placed. */
+export function made() {
+  const parts = fresh(),
+    { queue, send, place, said, sent, drawn } = parts;
   queue.entries.push({ open: {} });
   send();
   place();
   said.length = sent.length = drawn.length = 0;
-  return { ...parts, explorer, changes, answers, reconnect, said, sent, drawn, send, place };
+  return parts;
 }
