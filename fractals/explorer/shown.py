@@ -87,9 +87,9 @@ class ShownView(DrawingTask):
                 yield monotonic() + LONG
         yield None
 
-    def send_status(self, what: str) -> None:
+    def send_status(self, what: str, **more: Any) -> None:
         """Send what is being done."""
-        self.say("status", frame=self.frame, what=what)
+        self.say("status", frame=self.frame, what=what, **more)
 
     def send_ahead(self, what: str, share: float) -> None:
         """Send what is being done, which share of the work is done, and how long the rest takes."""

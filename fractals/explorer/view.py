@@ -227,6 +227,15 @@ class ViewValues:
         return low, high, [int(count) for count in counts]
 
 
+class OrbitOptions(RenderOptions):
+    """Options whose progress is that of a reference orbit: ``progress(steps, most)``."""
+
+    def on_steps(self, tiles: int, most: int) -> Callable[[int], None] | None:
+        """Return what is called with the steps of an orbit."""
+        progress = self.on_progress
+        return (lambda steps: progress(steps, most)) if progress else None
+
+
 FRAME_RATE = 20  # coarse pictures a second that the step is chosen for
 COARSE_STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
 TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
@@ -370,13 +379,13 @@ class ClientView(MovedView):
         """Return options whose progress ends replaced work, and sends a status."""
         said = [monotonic()]
 
-        def watch(_done: int, _all: int) -> None:
+        def watch(done: int, most: int) -> None:
             self.check()
             if monotonic() - said[0] > STATUS_SECONDS:
                 said[0] = monotonic()
-                self.send_status("reference")
+                self.send_status("reference", done=done, of=most)
 
-        return RenderOptions(force=True, progress=watch, on_message=lambda line: None)
+        return OrbitOptions(force=True, progress=watch, on_message=lambda line: None)
 
     def _iterating(self, plan: Plan) -> Drawing:
         """Return a drawing that iterates samples and colors them as a plan says."""

@@ -55,9 +55,7 @@ def _find_orbit(
     find: FindOrbit = orbit_cache.find if options.cache else orbit_cache.compute_orbit
     if plan.keeps == "store" and options.cache:  # its tiles need one orbit, whatever is cached
         find = orbit_cache.find_same
-    progress, tiles = options.on_progress, len(plan.tiles)
-    watch = (lambda _steps: progress(0, tiles)) if progress else None
-    return find(wanted, on_steps=watch, **more)
+    return find(wanted, on_steps=options.on_steps(len(plan.tiles), wanted.max_iterations), **more)
 
 
 def make_source(

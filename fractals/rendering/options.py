@@ -184,10 +184,7 @@ class SourceOptions(Options):
         command="Folder with formulas, maps, palettes and pictures that files name; can be "
         "repeated.",
     )
-    lossy: bool = option(
-        False,
-        "Draw a flame without its unsupported variations.",
-    )
+    lossy: bool = option(False, "Draw a flame without its unsupported variations.")
 
 
 class DeviceOptions(SourceOptions):
@@ -245,6 +242,11 @@ class RenderOptions(DeviceOptions):
         if isinstance(self.progress, bool):
             return Bar() if self.progress else None
         return self.progress
+
+    def on_steps(self, tiles: int, _most: int) -> Callable[[int], None] | None:
+        """Return what is called with the steps of a reference orbit, of which there are _most."""
+        progress = self.on_progress
+        return (lambda _steps: progress(0, tiles)) if progress else None
 
     @property
     def watch(self) -> "Onlooker | None":

@@ -432,6 +432,22 @@ def test_bookmarks_are_ordered_by_keys_and_by_dragging_and_undone(tab):
         expect(panel.get_by_role("button", name=title, exact=True)).to_have_count(0)
 
 
+def test_a_bookmark_with_a_long_title_has_a_card_as_others(tab):
+    panel = opened(tab, "Bookmarks")
+    for title in ("C" * 190, "A"):
+        panel.get_by_label("Title of the bookmark").fill(title)
+        panel.get_by_role("button", name="Keep this place").click()
+        panel.get_by_role("button", name=title, exact=True).wait_for()
+    one, other = (
+        panel.get_by_role("button", name=title, exact=True).bounding_box()
+        for title in ("C" * 190, "A")
+    )
+    assert one["width"] == other["width"] < SIZE[0] / 4
+    assert one["height"] < 2 * other["height"]
+    for title in ("C" * 190, "A"):
+        panel.get_by_role("button", name=f"Remove {title}").click()
+
+
 # ---------------------------------------------------------------------- what is seen
 
 

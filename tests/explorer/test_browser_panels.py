@@ -71,6 +71,8 @@ def test_palettes_and_switches_are_seen_in_forced_colors_and_with_more_contrast(
     tab.page.locator(".palettes .strip").first.wait_for()
     assert "gradient" in style(".palettes .strip", None, "backgroundImage")
     opened(tab, "Export").locator(".switch").first.wait_for()
+    for part in (".panel", ".panel .actions"):  # what lies below is not read with them
+        assert style(part, None, "backgroundColor") == "rgb(0, 0, 0)", part
     for media in ({"forced_colors": "active"}, {"forced_colors": "none", "contrast": "more"}):
         tab.page.emulate_media(**media)
         knob, track = (style(".switch", each, "backgroundColor") for each in ("::after", None))

@@ -256,6 +256,20 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     with pytest.raises(OptionError, match="no site has the formula 'nope'"):
         write_site(tmp_path / "new", formulas=("nope",))
+    with pytest.raises(OptionError, match="did you mean 'burning_ship'"):
+        write_site(tmp_path / "new", formulas=("newton", "burning_shp"))
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("count", [1, 6, 23, 194])
+def test_progress_is_told_from_the_first_file_on(monkeypatch, count):
+    monkeypatch.setattr(write, "_made", lambda some: ((each["name"], "") for each in some))
+    said = []
+    assert write._make_programs([{"name": str(k)} for k in range(count)], 1, said.append) == {}
+    first, *others = said
+    assert first.startswith(f"{count} file")
+    assert min(count, 7) <= len(others) <= write.LINES
+    assert all(first.split(":")[0] in line for line in others)
 
 
 def test_a_scene_that_a_site_can_not_draw_is_refused(tmp_path):

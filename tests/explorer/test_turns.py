@@ -3,6 +3,7 @@
 import itertools
 import threading
 import time
+from functools import partial
 from itertools import product
 from types import SimpleNamespace
 
@@ -25,7 +26,9 @@ from fractals.explorer.scheduler import (
 )
 from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView, tile_side
-from fractals.rendering.drawing import Sink
+from fractals.rendering.drawing import Sink, _find_orbit
+from fractals.rendering.perturb import find_orbits
+from fractals.rendering.plan import make_plan
 from fractals.rendering.sampling import Room
 from fractals.rendering.tiles import Tile
 from fractals.threads import run_tiles
@@ -207,6 +210,32 @@ def test_a_view_that_takes_long_pauses_until_its_user_goes_on():
     view.go_on()
     assert list(steps) == [None, None]
     assert said == ["paused"]
+
+
+def test_the_steps_of_a_long_reference_orbit_are_told(monkeypatch):
+    monkeypatch.setattr("fractals.explorer.view.STATUS_SECONDS", 0)
+    steps, said = 40_000, []
+    keys = {"formula": "burning_ship", "center": ("-1.9", "0"), "width": "1e-30"}  # it goes on
+    chaotic = SCENE.replace(**keys, max_iterations=steps)
+    view = ClientView(
+        ("",),
+        ClientView.passes,
+        VIEW,
+        engine=None,
+        scene=chaotic,
+        frame=7,
+        paint=0,
+        say=lambda kind, **keys: said.append((kind, keys)),
+    )
+    plan, options = make_plan(chaotic, "cpu"), view._options().replace(cache=False)
+    find_orbits(plan, steps, partial(_find_orbit, plan, options))
+    done = [keys.pop("done") for _, keys in said]
+    assert 0 < done[0] <= done[-1] <= steps
+    assert done == sorted(done)
+    assert said == [("status", {"frame": 7, "what": "reference", "of": steps})] * len(done)
+    view.replace()
+    with pytest.raises(Stale):
+        find_orbits(plan, steps, partial(_find_orbit, plan, options))
 
 
 def test_work_does_not_pass_while_other_programs_have_the_cores(engine):

@@ -13,6 +13,8 @@ const STILL = 128; // pixels of the width of a picture in the list of undo
 
 export class Answers {
   #returned = false; // to the base of a view that can't be drawn
+  /** @type {import("./queue.js").InFlight|null} */ #landed = null; // of the newest frame
+  #first = true; // whether that is the first one
 
   /** @param {import("./explorer.js").Explorer} explorer @param {import("./explorer.js").Parts} parts
    * @param {import("./changes.js").Changes} changes @param {import("./reconnect.js").Reconnect} reconnect */
@@ -76,6 +78,8 @@ export class Answers {
     explorer.asks++;
     explorer.placed = message;
     this.#returned = flight.returned ?? false;
+    this.#first = this.#landed === null;
+    this.#landed = flight;
     explorer.drawn = explorer.status = explorer.paused = null;
     this.changes.trial.placed(flight);
     if (flight.jump) explorer.entry += 1;
@@ -126,8 +130,13 @@ export class Answers {
       return this.changes.leave(left.tried, left.flew);
     }
     if (flight && message.frame === flight.id) this.#notPlaced(flight);
-    else if (message.re === "view" && message.frame === this.chain.newest) this.#return();
-    else if (message.re === "paint" && paints.refused(message.seq ?? 0)) {
+    else if (
+      (message.re === "view" || message.re === "open") &&
+      message.frame === this.chain.newest
+    ) {
+      explorer.status = { t: "failed" };
+      message.re === "view" ? this.#return() : this.#leave();
+    } else if (message.re === "paint" && paints.refused(message.seq ?? 0)) {
       this.fit.end();
       explorer.announce("painted", { ...message, color: explorer.scene.color });
     }
@@ -155,6 +164,20 @@ export class Answers {
     const state = { frame: placed.base, scene, origin: this.undo.origin, entry };
     this.queue.entries = [{ state, returned: true }];
     explorer.wake();
+  }
+
+  /** The scene that was opened can't be drawn: the one before it is shown again, or what the server was started with. */
+  #leave() {
+    const { explorer } = this,
+      { history } = this.undo,
+      flight = this.#landed;
+    if (flight?.noted && history.back.at(-1) === flight.noted) {
+      explorer.undo();
+      history.forth = history.forth.slice(0, -1);
+    } else if (flight && this.#first) {
+      this.reconnect.failed(flight, false);
+      explorer.wake();
+    }
   }
 
   /** Tell whether a binary message belongs to what is shown now. */

@@ -34,7 +34,7 @@ export class Explorer extends EventTarget {
   scene = /** @type {WholeScene} */ (UNTOLD); // the whole table of the scene, with the place and colors of now
   layers = /** @type {Received.ShownLayer[]} */ ([]); // the newest `layers`
   drawn = /** @type {Received.DrawnMessage|null} */ (null); // the newest `drawn` of the newest frame
-  status = /** @type {Received.Status|null} */ (null); // the newest `status`, until something was drawn
+  status = /** @type {Omit<Partial<Received.Status>, "t"> & {t: "status"|"failed"}|null} */ (null); // the newest `status`, until something was drawn; `failed`: nothing can be
   paused = /** @type {Received.Paused|null} */ (null); // the message `paused`, until the view goes on
   flying = false; // whether a drag turns a solid's camera, and does not go around the solid
   connected = false;
@@ -89,7 +89,12 @@ export class Explorer extends EventTarget {
     this.remote = remote;
     this.entry = entry;
     Object.assign(this.#undo.history, past);
-    this.#reconnect = new Reconnect(this.#queue, first, () => this.connection.renew());
+    this.#reconnect = new Reconnect(
+      this.#queue,
+      first,
+      () => this.connection.renew(),
+      (ms) => !remote && this.connection.isSilent(ms), // a picture may be long on a slow line
+    );
     const parts = {
       queue: this.#queue,
       chain: this.#chain,

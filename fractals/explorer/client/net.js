@@ -46,6 +46,7 @@ export class Connection {
   #decoding = new Map();
   #beside = true; // whether a worker decodes
   #count = 0;
+  #heard = 0; // time of the newest message
   #order = Promise.resolve();
   #busy = 0;
 
@@ -79,6 +80,11 @@ export class Connection {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
+  /** Whether nothing has come for some time. @param {number} ms */
+  isSilent(ms) {
+    return performance.now() - this.#heard >= ms;
+  }
+
   /** Connect again, because nothing comes from this connection any more. */
   renew() {
     const socket = this.#socket;
@@ -98,7 +104,9 @@ export class Connection {
       this.send(this.on.hello());
     };
     socket.onmessage = ({ data }) => {
-      if (socket === this.#socket) typeof data === "string" ? this.#text(data) : this.#binary(data);
+      if (socket !== this.#socket) return;
+      this.#heard = performance.now();
+      typeof data === "string" ? this.#text(data) : this.#binary(data);
     };
     socket.onclose = ({ code, reason }) => {
       if (socket === this.#socket) this.#closed(code, reason);

@@ -1,7 +1,8 @@
 /** What a new connection asks for: the scene that is shown, then what the lost one did not answer; and when one is lost unnoticed. */
 
 const ANSWERED = 20_000; // ms in which the server answers a view or colors: it does so before it draws, and a loaded one took 4 s
-const ALIVE = 8000; // ms in which it answers a page that only asks whether it is there
+const ALIVE = 8000, // ms in which it answers a page that only asks whether it is there, or sends anything to one that waits
+  MOMENT = 500; // ms in which a page that was stopped hears what came meanwhile
 const EVERY = 5000; // ms between two looks at the clock; a browser stretches them to a minute in a page that is not seen
 const SLEPT = 100_000; // ms without a look: the machine has slept, or the browser has stopped the page
 
@@ -9,11 +10,13 @@ export class Reconnect {
   #first;
 
   /** @param {import("./queue.js").Queue} queue @param {Partial<Sent.Open>} first keys of the first `open`
-   * @param {() => void} renew closes a connection from which nothing comes, and makes another one */
-  constructor(queue, first, renew) {
+   * @param {() => void} renew closes a connection from which nothing comes, and makes another one
+   * @param {(ms: number) => boolean} silent whether nothing has come for some time, though a picture would not take that long */
+  constructor(queue, first, renew, silent) {
     this.queue = queue;
     this.#first = first;
     this.renew = renew;
+    this.silent = silent;
   }
 
   /** The server greets: it gets the scene that is shown. @param {Scene|null} scene */
@@ -48,8 +51,11 @@ export class Reconnect {
     this.queue.entries.push({ open: {}, again });
   }
 
-  /** Connect again if something is still unanswered after a long time: the line is dead. @param {() => boolean} waits */
+  /** Connect again if something is still unanswered and nothing else comes, or after a long time: the line is dead.
+   * @param {() => boolean} waits */
   expect(waits) {
+    const look = () => waits() && this.silent(ALIVE - MOMENT) && this.renew();
+    setTimeout(() => setTimeout(look, MOMENT), ALIVE - MOMENT);
     setTimeout(() => waits() && this.renew(), ANSWERED);
   }
 

@@ -7,6 +7,7 @@
  * @typedef {{from: Version|null, depth: number, items: Version[]}} Branch versions in a row, each made of the one before;
  * `from`: what the first one was made of; `depth`: of how many other branches it is a part
  */
+import { SAID } from "./credits.js";
 import { paintsOf } from "./paints.js";
 import { layerNames } from "./panels/layering.js";
 import { nameOf } from "./points.js";
@@ -232,7 +233,7 @@ export function changeOf({ scene }, before) {
   const formula = words(nameOf(scene.formula) ?? "");
   if (scene.title || !before) return scene.title || formula;
   const found = differencesOf(before.scene, scene).filter(
-    ({ path: [table] }) => !["title", "author", "rights", "note"].includes(table),
+    ({ path: [table] }) => !SAID.includes(table),
   );
   const paths = found.map(({ path }) => path),
     other = found.find(({ path: [table] }) => table !== "view");

@@ -1,7 +1,8 @@
 /**
  * The words of the page, in one table for each language: `words/en.js`, `words/de.js`, `words/zh.js`.
  *
- * A page speaks one language: the one that was chosen, or else the browser's. Another one loads the page again. Names and
+ * A page speaks one language: that of its address (?language=de), or the one that was chosen, or else the browser's. Another
+ * one loads the page again. Names and
  * meanings of the catalog and of a scene's keys, and what the server says of problems, stay English, as files and the command
  * line have them.
  */
@@ -28,17 +29,26 @@ export function languageOf(wanted) {
 }
 
 /** The language of the page. */
-export const language = languageOf([
-  kept.get("language", ""),
-  ...(globalThis.document ? navigator.languages : []), // tests in Node speak English
-]);
+export const language = languageOf(
+  globalThis.document
+    ? [
+        new URLSearchParams(location.search).get("language") ?? "",
+        kept.get("language", ""),
+        ...navigator.languages,
+      ]
+    : [], // tests in Node speak English
+);
 /** @type {{texts: Record<Key, string>, names: Record<string, string>}} */
 const { texts, names } =
   language === "en" ? en : await import(`./words/${language}.js`).catch(() => en);
 
-/** Speak another language, in a page that is loaded again. @param {Language} chosen */
+/** Speak another language, in a page that is loaded again; its address has the language where the browser keeps nothing.
+ * @param {Language} chosen */
 export function speak(chosen) {
-  kept.set("language", chosen);
+  const address = new URL(location.href);
+  if (kept.set("language", chosen)) address.searchParams.delete("language");
+  else address.searchParams.set("language", chosen);
+  history.replaceState(history.state, "", address);
   location.reload();
 }
 

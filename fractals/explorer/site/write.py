@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import json
+import math
 import os
 import re
 import subprocess
@@ -32,7 +33,7 @@ DEEP = "deep", "extended"  # begin the names of programs that draw deep views
 ASKED = re.compile(r"""(["'`(])/(client/|catalog\.json|thumbnail/)""")
 # Files that a process makes, because its memory grows by some 80 MB a file (measured)
 A_PROCESS = 6
-BETWEEN_LINES = 20  # files made from one line of progress to the next
+LINES = 10  # of progress
 START = "client/start.js", "client/site/start.js"
 
 
@@ -75,7 +76,8 @@ def write_site(
     known = {formula.name for formula in tables.formulas().values()}
     for name in formulas:
         if name not in known:
-            raise OptionError(f"no site has the formula '{shown(name)}'")
+            hint = catalog.did_you_mean(name, known)
+            raise OptionError(f"no site has the formula '{shown(name)}'{hint}")
     if first and (reason := tables.why_not(first)):
         raise OptionError(f"a site can't draw this scene: {reason}")
     for each in ("engine", "client", "thumbnail"):
@@ -160,6 +162,8 @@ def _make_programs(
     rest: Iterator[dict[str, Any]] = iter(asked)
     lock, failed, done = threading.Lock(), list[str](), 0
     lost: dict[str, str] = {}
+    between = math.ceil(len(asked) / LINES)
+    on_message(f"{counted(len(asked), 'file')} of programs: each takes seconds to be compiled")
 
     def work() -> None:
         nonlocal done, lost
@@ -173,7 +177,7 @@ def _make_programs(
                     with lock:
                         done += 1
                         lost |= {name: problem} if problem else {}
-                    if done % BETWEEN_LINES == 0:
+                    if done % between == 0:
                         on_message(f"{done} of {counted(len(asked), 'file')} of programs")
             except FractalsError as error:
                 failed.append(str(error))

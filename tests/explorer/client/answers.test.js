@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { PIXELS, PREVIEW, TABLE, VALUES } from "../../../fractals/explorer/client/decode.js";
-import { made } from "./shown.js";
+import { fresh, made } from "./shown.js";
 
 const MOVE = { at: [800, 600], by: [160, 0], scale: 0, turn: 0 };
 const EXACT = { t: "drawn", frame: 1, pass: "exact", paint: 0, least: 0, most: 9 };
@@ -55,6 +55,40 @@ test("a view that can't be drawn returns to the one before, once", () => {
   place();
   answers.text(error({ re: "view", frame: 3 })); // nor can that
   assert.deepEqual(queue.asked, []);
+});
+
+test("a scene that can't be drawn gives way to the one before, and redo does not lead to it", () => {
+  const { answers, changes, explorer, queue, undo, send, place } = made();
+  answers.text(/** @type {any} */ (EXACT));
+  changes.place({ center: ["1e400", "0"] });
+  send();
+  place();
+  assert.deepEqual(explorer.scene.view.center, ["1e400", "0"]);
+  answers.text(/** @type {any} */ ({ t: "status", frame: 2, what: "preparing" }));
+  answers.text(error({ re: "open", frame: 2 }));
+  assert.equal(explorer.status.t, "failed");
+  assert.deepEqual(undo.history.forth, []);
+  assert.deepEqual(send().scene.view.center, ["-0.7", "0.1"]);
+  place();
+  assert.equal(explorer.status, null);
+  answers.text(error({ re: "open", frame: 3 })); // a busy server: the page stays where it is
+  assert.equal(explorer.status.t, "failed");
+  assert.deepEqual(queue.asked, []);
+});
+
+test("a link to a scene that can't be drawn shows what the server was started with", () => {
+  const { answers, queue, reconnect, send, place } = fresh();
+  queue.entries.push({ open: { link: "far" }, again: true });
+  send();
+  place();
+  answers.text(error({ re: "open", frame: 1 }));
+  assert.deepEqual(queue.entries, [{ open: {}, again: true }]);
+  send();
+  place();
+  answers.text(error({ re: "open", frame: 2 }));
+  assert.deepEqual(queue.entries, []);
+  reconnect.welcomed(null); // the link is not asked for again
+  assert.deepEqual(queue.entries, [{ open: {}, again: true }]);
 });
 
 test("of what was never placed nothing stays, and what was shown does", () => {

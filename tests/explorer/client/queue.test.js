@@ -41,7 +41,12 @@ class Model {
   queue = new Queue((after) => this.undo.fill(after));
   undo = new Undo(this.shown, this.queue, this.chain, () => {});
   flight = new Flight(this.shown, this.queue, this.chain, this.undo);
-  reconnect = new Reconnect(this.queue, {}, () => {});
+  reconnect = new Reconnect(
+    this.queue,
+    {},
+    () => {},
+    () => false,
+  );
   lost = false;
   time = 0;
 

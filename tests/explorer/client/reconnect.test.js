@@ -12,7 +12,9 @@ function made(first = {}) {
   const told = /** @type {any[]} */ ([]),
     queue = new Queue((after) => void told.push(after.state));
   const renewed = mock.fn();
-  return { told, queue, renewed, reconnect: new Reconnect(queue, first, renewed) };
+  const line = { silent: false };
+  const reconnect = new Reconnect(queue, first, renewed, () => line.silent);
+  return { told, queue, renewed, line, reconnect };
 }
 /** Put the next wish under way. */
 function fly(/** @type {Queue} */ queue, id = 1) {
@@ -101,6 +103,26 @@ test("a line that answers nothing for 20 seconds is given up", () => {
   assert.equal(renewed.mock.callCount(), 0);
   reconnect.expect(() => true);
   mock.timers.tick(19_999);
+  assert.equal(renewed.mock.callCount(), 0);
+  mock.timers.tick(1);
+  assert.equal(renewed.mock.callCount(), 1);
+});
+
+test("a line on which nothing comes for 8 seconds is given up, and not in a page that was stopped meanwhile", () => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { renewed, line, reconnect } = made();
+  line.silent = true;
+  let waits = true;
+  reconnect.expect(() => waits);
+  mock.timers.tick(7500); // a late look: what came meanwhile is heard before the next one
+  waits = false;
+  mock.timers.tick(20_000);
+  assert.equal(renewed.mock.callCount(), 0);
+  waits = true;
+  reconnect.expect(() => waits);
+  mock.timers.tick(7500);
+  mock.timers.tick(499);
   assert.equal(renewed.mock.callCount(), 0);
   mock.timers.tick(1);
   assert.equal(renewed.mock.callCount(), 1);

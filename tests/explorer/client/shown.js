@@ -18,8 +18,8 @@ export const SCENE = /** @type {any} */ ({
   image: { size: SIZE },
 });
 
-/** Return the parts, with the frame 1 placed. `said`: events and messages; `sent`: colors and views that went to the server. */
-export function made() {
+/** Return the parts, with nothing placed. `said`: events and messages; `sent`: colors and views that went to the server. */
+export function fresh() {
   const said = /** @type {any[]} */ ([]),
     sent = /** @type {any[]} */ ([]),
     drawn = /** @type {any[]} */ ([]); // by the stage
@@ -50,6 +50,7 @@ export function made() {
     request: () => Promise.reject(new Error("not asked here")),
     still: () => ({ toDataURL: () => "data:image/jpeg," }),
     wake: () => {},
+    undo: () => queue.show(/** @type {any} */ (undo.step(-1))),
     announce: (/** @type {string} */ name) => said.push(name),
     tell: (/** @type {any[]} */ ...given) => said.push(given),
     get settled() {
@@ -62,7 +63,12 @@ export function made() {
     fit = new Fit(explorer, (color) => paints.set(color, false)),
     undo = new Undo(explorer, queue, chain, (color) => paints.set(color, false)),
     flight = new Flight(explorer, queue, chain, undo),
-    reconnect = new Reconnect(queue, {}, () => {}),
+    reconnect = new Reconnect(
+      queue,
+      {},
+      () => {},
+      () => false,
+    ),
     parts = { queue, chain, undo, flight, paints, fit },
     changes = new Changes(explorer, parts),
     answers = new Answers(explorer, parts, changes, reconnect);
@@ -84,9 +90,16 @@ export function made() {
     const whole = { ...placed, ...where, base: asked.base ?? 0, scene, ...keys };
     answers.text(/** @type {any} */ (whole));
   };
+  return { ...parts, explorer, changes, answers, reconnect, said, sent, drawn, send, place };
+}
+
+/** Return the parts of `fresh`, with the frame 1 placed. */
+export function made() {
+  const parts = fresh(),
+    { queue, send, place, said, sent, drawn } = parts;
   queue.entries.push({ open: {} });
   send();
   place();
   said.length = sent.length = drawn.length = 0;
-  return { ...parts, explorer, changes, answers, reconnect, said, sent, drawn, send, place };
+  return parts;
 }

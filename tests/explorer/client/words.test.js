@@ -7,6 +7,7 @@ import {
   languageOf,
   ofServer,
   say,
+  speak,
   within,
   words,
 } from "../../../fractals/explorer/client/words.js";
@@ -23,6 +24,44 @@ const MODULES = readdirSync(CLIENT, { recursive: true, encoding: "utf8" })
 const TABLES = { de, zh };
 const holes = (/** @type {string} */ text) =>
   [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))].sort();
+
+test("a chosen language is kept, or stands in the address where the browser keeps nothing", () => {
+  const shown = { href: "http://here/?plain#scene" },
+    there = new Map();
+  let full = true;
+  const fakes = {
+    localStorage: {
+      getItem: () => null,
+      setItem(/** @type {string} */ key, /** @type {string} */ value) {
+        if (full) throw new Error("full");
+        there.set(key, value);
+      },
+    },
+    location: { ...shown, reload: () => {} },
+    history: {
+      state: null,
+      replaceState: (
+        /** @type {null} */ _,
+        /** @type {string} */ __,
+        /** @type {URL} */ address,
+      ) => {
+        fakes.location.href = address.href;
+      },
+    },
+  };
+  for (const [name, value] of Object.entries(fakes))
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+  try {
+    speak("zh");
+    assert.equal(fakes.location.href, "http://here/?plain=&language=zh#scene");
+    full = false;
+    speak("de");
+    assert.equal(fakes.location.href, "http://here/?plain=#scene");
+    assert.deepEqual([...there], [["fractals.language", '"de"']]);
+  } finally {
+    for (const name of Object.keys(fakes)) Reflect.deleteProperty(globalThis, name);
+  }
+});
 
 test("each language has all words, none more, with the same values in them", () => {
   for (const [language, { texts, names }] of Object.entries(TABLES)) {

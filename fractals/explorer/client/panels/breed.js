@@ -2,8 +2,9 @@
  * Children of two scenes: each has the place of one, and colors of both; of two flames, transforms of both; of two attractors or solids
  * of one formula, numbers of both. What makes points and surfaces visible goes with the colors.
  */
+import { SAID } from "../credits.js";
 
-const SAID = ["version", "title", "author", "rights", "note", "image"]; // keys that no parent hands down
+const OWN = ["version", ...SAID, "image"]; // keys that no parent hands down
 const PLACE = { formula: "mandelbrot", view: {}, iteration: {} }; // keys of a place that each scene has, by default
 const BLENDED = 0.5; // of the chance that a palette is between those of the parents
 const LOOKS = /** @type {const} */ (["display", "light"]); // tables that belong to colors, where both parents have them
@@ -45,7 +46,7 @@ function placeOf(scene, ...parents) {
     own = /** @type {Record<string, unknown>} */ ({ ...PLACE, ...scene });
   return Object.fromEntries(
     [...keys]
-      .filter((key) => key !== "color" && !SAID.includes(key))
+      .filter((key) => key !== "color" && !OWN.includes(key))
       .map((key) => [key, own[key] ?? null]),
   );
 }

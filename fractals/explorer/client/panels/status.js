@@ -30,6 +30,7 @@ export function doing({ connected, paused, drawn, status }) {
   if (drawn?.pass === "exact") return rest(limit + (drawn.note ? say("counts_may_be_wrong") : ""));
   if (drawn?.pass === "values")
     return { text: say("refining_with", { text: limit }), busy: true, wait: 0 };
+  if (status?.t === "failed") return rest(say("not_drawn"));
   const { what = "drawing", done, of } = status ?? {},
     text = done ? say("orbit_steps", { done: number(done), of: number(of ?? 0) }) : DOING[what];
   return { text, busy: true, wait: PATIENCE_MS };

@@ -27,6 +27,7 @@ const NEAR_RADIUS = 2 ** -20, // share of the escape radius
   TINY = 4, // columns of `tiny`: index, parts, exponent
   BETWEEN = 500, // ms from one report of steps to the next
   STEPS = 256, // between two looks at the clock
+  KINKS_AT = 2, // first column of the numbers of kinks
   FREE = 6; // first row of constants and results, behind x, y, unused ones and c at 2 and 3
 
 /** Return the numbers that tell 2**k; out of a float64's range, 0 or 2**999. @param {number} k */
@@ -125,134 +126,205 @@ function parts(value) {
   return near >= 1 ? [found / 2, k + 1] : near < 0.5 ? [2 * found, k - 1] : [found, k];
 }
 
-/** Return the orbit of a point until it escapes, repeats, or ends at a period or after `most` steps.
- * @param {DeepFacts} facts @param {OrbitJob} job @param {import("./drawer.js").Report} [report] hears of steps
- * @returns {Orbit} */
-export function orbitOf(facts, job, report) {
-  const { step, kinks, extended, moves } = facts,
-    { start, c, bits, most, escapeRadius, gate, degree } = job;
-  const next = calculator(step, bits),
-    left = BigInt(Math.max(0, bits - MAX_BITS)),
+/** Return what rounds a part of a point. @param {number} bits */
+function rounder(bits) {
+  const left = BigInt(Math.max(0, bits - MAX_BITS)),
     unit = 2 ** -(bits - Number(left));
-  const toDouble = (/** @type {bigint} */ part) => {
+  return (/** @type {bigint} */ part) => {
     const value = Number(left ? part >> left : part) * unit;
     if (!left || value >= SMALL || value <= -SMALL) return value;
     const [mantissa, , k] = split(part, 0n, bits);
     return shifted(mantissa, k);
   };
-  const count = kinks?.count ?? 0,
-    kinksAt = 2,
-    movesAt = kinksAt + count * (extended ? 3 : 1),
-    columns = movesAt + (moves ? (extended ? 3 : 2) : 0),
-    near = nearKinks(kinks?.degrees ?? []),
-    kinksOf = kinks && calculator(kinks.step, bits),
-    roundedKinks = kinks && rounded(kinks.step);
-  const squared = Math.min(escapeRadius ** 2, MAX_SQUARE),
-    inner = squared * (1 - NEAR_RADIUS),
-    outer = squared * (1 + NEAR_RADIUS),
-    end = Math.max(outer, MIN_END ** 2);
-  let points = new Float64Array(1024 * columns),
-    [x, y] = start,
-    [u, v] = start.map(toDouble);
-  const tiny = /** @type {number[]} */ ([]);
-  const isTiny = () => Math.abs(u) < MAX_TINY && Math.abs(v) < MAX_TINY;
-  /** Write the row of a point. @param {number} n @param {bigint[]} [before] the point before */
-  const put = (n, before) => {
-    const at = columns * n;
-    if (at + columns > points.length) {
-      const longer = new Float64Array(2 * points.length);
-      longer.set(points);
-      points = longer;
+}
+
+/** A point of an orbit: whole numbers over 2**bits, and rounded. */
+class Point {
+  /** @param {bigint} x @param {bigint} y @param {(part: bigint) => number} round */
+  constructor(x, y, round) {
+    this.x = x;
+    this.y = y;
+    this.u = round(x);
+    this.v = round(y);
+    this.tiny = Math.abs(this.u) < MAX_TINY && Math.abs(this.v) < MAX_TINY;
+  }
+}
+
+/** The rows of an orbit's points. */
+class Rows {
+  #kinks;
+  #roundedKinks;
+  #near;
+  #count;
+  #extended;
+  #bits;
+  #round;
+  #movesAt;
+  #points;
+  #tiny = /** @type {number[]} */ ([]);
+
+  /** @param {DeepFacts} facts @param {number} bits @param {(part: bigint) => number} round */
+  constructor({ kinks, extended, moves }, bits, round) {
+    this.#kinks = kinks && calculator(kinks.step, bits);
+    this.#roundedKinks = kinks && rounded(kinks.step);
+    this.#near = nearKinks(kinks?.degrees ?? []);
+    this.#count = kinks?.count ?? 0;
+    this.#extended = extended;
+    this.#bits = bits;
+    this.#round = round;
+    const after = KINKS_AT + this.#count * (extended ? 3 : 1);
+    this.#movesAt = moves ? after : 0;
+    this.columns = after + (moves ? (extended ? 3 : 2) : 0);
+    this.#points = new Float64Array(1024 * this.columns);
+  }
+
+  /** Write the row of a point. @param {number} n @param {Point} point @param {Point} [before] the point before */
+  put(n, point, before) {
+    const at = this.columns * n;
+    if (at + this.columns > this.#points.length) {
+      const longer = new Float64Array(2 * this.#points.length);
+      longer.set(this.#points);
+      this.#points = longer;
     }
-    points[at] = u;
-    points[at + 1] = v;
-    if (kinksOf && roundedKinks) {
-      const whole = !n || near(u, v) ? kinksOf(x, y) : null,
-        own = whole ? [] : roundedKinks(u, v);
-      for (let k = 0; k < count; k++) {
-        const found = whole
-          ? whole[k]
-            ? [0, 2].map((part) => split(whole[k], 0n, bits)[part])
-            : [0, ZERO_EXPONENT]
-          : parts(own[k]);
-        points[at + kinksAt + k] = whole ? toDouble(whole[k]) : own[k];
-        if (extended) points.set(found, at + kinksAt + count + 2 * k);
-      }
+    this.#points[at] = point.u;
+    this.#points[at + 1] = point.v;
+    if (this.#count) this.#putKinks(at + KINKS_AT, point, n === 0);
+    if (this.#movesAt) this.#points.set(this.#moveOf(point, before), at + this.#movesAt);
+    if (point.tiny && (point.x || point.y))
+      this.#tiny.push(n, ...split(point.x, point.y, this.#bits));
+  }
+
+  /** Write the numbers whose absolute values the step takes, of all digits where rounded ones may lose them.
+   * @param {number} at @param {Point} point @param {boolean} exact */
+  #putKinks(at, { x, y, u, v }, exact) {
+    const count = this.#count,
+      whole = exact || this.#near(u, v) ? this.#kinks?.(x, y) : null,
+      own = whole ? [] : (this.#roundedKinks?.(u, v) ?? []);
+    for (let k = 0; k < count; k++) {
+      this.#points[at + k] = whole ? this.#round(whole[k]) : own[k];
+      if (!this.#extended) continue;
+      const [s, , e] = whole ? split(whole[k], 0n, this.#bits) : [0, 0, 0],
+        found = !whole ? parts(own[k]) : whole[k] ? [s, e] : [0, ZERO_EXPONENT];
+      this.#points.set(found, at + count + 2 * k);
     }
-    if (moves) points.set(moveOf(at, before), at + movesAt);
-    if (isTiny() && (x || y)) {
-      const [s, t, k] = split(x, y, bits);
-      tiny.push(n, s, t, k);
-    }
-  };
-  /** Return the move to a point from the one before. @param {number} at @param {bigint[]} [before] */
-  const moveOf = (at, before) => {
+  }
+
+  /** Return the move to a point from the one before, of all digits where rounded points have lost them.
+   * @param {Point} point @param {Point} [before] */
+  #moveOf({ x, y, u, v }, before) {
+    const extended = this.#extended;
     if (!before) return extended ? [0, 0, ZERO_EXPONENT] : [0, 0];
-    const [p, q] = [u - points[at - columns], v - points[at - columns + 1]],
+    const [p, q] = [u - before.u, v - before.v],
       room = NEAR_MOVE * (Math.abs(u) + Math.abs(v));
     if (Math.abs(p) <= room && Math.abs(q) <= room) {
-      const [s, t, k] = split(x - before[0], y - before[1], bits);
+      const [s, t, k] = split(x - before.x, y - before.y, this.#bits);
       return extended ? [s, t, s || t ? k : ZERO_EXPONENT] : [shifted(s, k), shifted(t, k)];
     }
     if (!extended) return [p, q];
     const [, k] = parts(Math.max(Math.abs(p), Math.abs(q)));
     return p || q ? [shifted(p, -k), shifted(q, -k), k] : [p, q, ZERO_EXPONENT];
-  };
-  put(0);
-  let [p, q, e] = [0, 0, 0]; // dZ/dc = (p + qi) 2**e
-  let reach = gate ? gate[0] * scaled(gate[1]) : 0;
-  let [savedAt, savedX, savedY, savedU] = [0, x, y, u];
-  let [n, period, repeats, escaped, unsure, small] = [0, 0, 0, false, false, false];
-  let told = performance.now();
+  }
+
+  /** Return the rows up to a point. @param {number} n */
+  until(n) {
+    const { columns } = this,
+      points = this.#points.slice(0, columns * (n + 1));
+    return { points, tiny: Float64Array.from(this.#tiny), columns };
+  }
+}
+
+/** How a point moves with c: dZ/dc = (p + qi) 2**e. The orbit ends where all of the view comes back with it. */
+class Growth {
+  #p = 0;
+  #q = 0;
+  #e = 0;
+  #long = 0; // size of p + qi
+  #reach; // of the view, in units of 2**e
+
+  /** @param {[number, number]} gate @param {number} degree @param {number} bits */
+  constructor(gate, degree, bits) {
+    this.gate = gate;
+    this.degree = degree;
+    this.bits = bits;
+    this.#reach = gate[0] * scaled(gate[1]);
+  }
+
+  /** Take the step after a point. @param {Point} point */
+  step({ x, y, u, v, tiny }) {
+    const { degree } = this;
+    let [zx, zy, e] = [u, v, this.#e];
+    if (tiny) {
+      const [mx, my, k] = split(x, y, this.bits);
+      [zx, zy, e] = [mx, my, e + k * (degree - 1)];
+    }
+    let [s, t] = [zx, zy];
+    for (let k = 2; k < degree; k++) [s, t] = [s * zx - t * zy, s * zy + t * zx];
+    let [p, q] = [degree * (s * this.#p - t * this.#q), degree * (s * this.#q + t * this.#p)];
+    p += e ? scaled(-e) : 1;
+    let long = Math.abs(p) + Math.abs(q);
+    if (long && (tiny || !(long > 1 / MAX_MANTISSA && long < MAX_MANTISSA))) {
+      const [, k] = parts(Math.max(Math.abs(p), Math.abs(q)));
+      [p, q, e] = [shifted(p, -k), shifted(q, -k), e + k];
+      long = Math.abs(p) + Math.abs(q);
+      this.#reach = this.gate[0] * scaled(this.gate[1] + e);
+    }
+    [this.#p, this.#q, this.#e, this.#long] = [p, q, e, long];
+  }
+
+  /** Whether a point is so near to 0 that the orbit of one of the view is there. @param {Point} point */
+  returns({ x, y, u, v, tiny }) {
+    const far = this.#reach * this.#long;
+    if (Math.abs(u) < far && Math.abs(v) < far) return true;
+    if (!tiny) return false;
+    const [s, t, k] = split(x, y, this.bits),
+      [reach, exponent] = this.gate;
+    return Math.max(Math.abs(s), Math.abs(t)) * scaled(k - exponent - this.#e) < reach * this.#long;
+  }
+}
+
+/** Return the squares of radii: within the first two, float64 can't tell on which side samples are; beyond the last, the orbit ends.
+ * @param {number} escapeRadius */
+function radii(escapeRadius) {
+  const squared = Math.min(escapeRadius ** 2, MAX_SQUARE),
+    outer = squared * (1 + NEAR_RADIUS);
+  return [squared * (1 - NEAR_RADIUS), outer, Math.max(outer, MIN_END ** 2)];
+}
+
+/** Return the orbit of a point until it escapes, repeats, or ends at a period or after `most` steps.
+ * @param {DeepFacts} facts @param {OrbitJob} job @param {import("./drawer.js").Report} [report] hears of steps
+ * @returns {Orbit} */
+export function orbitOf(facts, job, report) {
+  const { start, c, bits, most, gate, degree } = job,
+    next = calculator(facts.step, bits),
+    round = rounder(bits),
+    rows = new Rows(facts, bits, round),
+    growth = gate && new Growth(gate, degree, bits),
+    [inner, outer, end] = radii(job.escapeRadius);
+  let point = new Point(start[0], start[1], round);
+  let [n, period, repeats, escaped, unsure] = [0, 0, 0, false, false];
+  let [saved, savedAt, told] = [point, 0, performance.now()];
+  rows.put(0, point);
   while (n < most) {
     n++;
-    let long = 0;
-    if (gate) {
-      let [zx, zy] = [u, v];
-      if (small) {
-        const [mx, my, k] = split(x, y, bits);
-        [zx, zy, e] = [mx, my, e + k * (degree - 1)];
-      }
-      let [s, t] = [zx, zy];
-      for (let k = 2; k < degree; k++) [s, t] = [s * zx - t * zy, s * zy + t * zx];
-      [p, q] = [degree * (s * p - t * q), degree * (s * q + t * p)];
-      p += e ? scaled(-e) : 1;
-      long = Math.abs(p) + Math.abs(q);
-      if (long && (small || !(long > 1 / MAX_MANTISSA && long < MAX_MANTISSA))) {
-        const [, k] = parts(Math.max(Math.abs(p), Math.abs(q)));
-        [p, q, e] = [shifted(p, -k), shifted(q, -k), e + k];
-        long = Math.abs(p) + Math.abs(q);
-        reach = gate[0] * scaled(gate[1] + e);
-      }
-    }
-    const before = [x, y];
-    [x, y] = next(x, y, c);
-    [u, v] = [toDouble(x), toDouble(y)];
-    put(n, before);
-    small = isTiny();
-    const square = u * u + v * v;
+    growth?.step(point);
+    const before = point,
+      [x, y] = next(before.x, before.y, c);
+    point = new Point(x, y, round);
+    rows.put(n, point, before);
+    const square = point.u * point.u + point.v * point.v;
     unsure ||= square > inner && square < outer;
-    if (square > end) {
-      escaped = true;
-      break;
-    }
-    if (gate && Math.abs(u) < reach * long && Math.abs(v) < reach * long) period = n;
-    else if (gate && small) {
-      const [s, t, k] = split(x, y, bits);
-      if (Math.max(Math.abs(s), Math.abs(t)) * scaled(k - gate[1] - e) < gate[0] * long) period = n;
-    }
-    if (u === savedU && x === savedX && y === savedY) repeats = n - savedAt;
+    escaped = square > end;
+    if (escaped) break;
+    if (growth?.returns(point)) period = n;
+    else if (point.u === saved.u && x === saved.x && y === saved.y) repeats = n - savedAt;
     if (period || repeats) break;
-    if (!(n & (n - 1))) [savedAt, savedX, savedY, savedU] = [n, x, y, u];
+    if (!(n & (n - 1))) [savedAt, saved] = [n, point];
     if (report && n % STEPS === 0 && performance.now() - told > BETWEEN) {
       told = performance.now();
       report(n, most);
     }
   }
-  repeats = period ? 0 : repeats;
-  const rows = points.slice(0, columns * (n + 1)),
-    ends = { period, escaped, repeats, unsure };
-  return { points: rows, tiny: Float64Array.from(tiny), columns, ...ends };
+  return { ...rows.until(n), period, escaped, repeats, unsure };
 }
 
 /** Return an orbit of at most some steps, continued if it repeats. @param {Orbit} orbit @param {number} most @returns {Orbit} */

@@ -1,4 +1,5 @@
 /** Where frames lie, exactly: what `fractals.explorer.frames` does on a server. */
+import { SAID } from "../credits.js";
 import {
   HALF,
   ONE,
@@ -30,7 +31,6 @@ const STEPS = 64, // of an octave
   SPARE = 2, // digits of a center beyond those that tell samples apart
   FRAME_DIGITS = 25,
   WIDEST = 5; // decimal exponent of a width
-const SAID = ["title", "author", "rights", "note"];
 
 /** Return (a, b, c, d) that takes offsets in the picture to the plane. @param {Scenes.View} view @returns {Ratio[]} */
 export function matrix(view) {

@@ -463,6 +463,7 @@ export const texts = {
   noise_and_edges: "Rauschen und Kanten",
   none: "Keine",
   not_connected: "Nicht verbunden",
+  not_drawn: "Nicht gezeichnet",
   nothing_differs: "Beide haben dieselbe Szene.",
   none_of_these_scenes_can: "Keine dieser Szenen kann gezeichnet werden.",
   nothing_of_this_formula_is:

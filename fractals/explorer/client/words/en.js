@@ -451,6 +451,7 @@ export const texts = {
   noise_and_edges: "Noise and edges",
   none: "None",
   not_connected: "Not connected",
+  not_drawn: "Not drawn",
   nothing_differs: "Both have the same scene.",
   none_of_these_scenes_can: "None of these scenes can be drawn.",
   nothing_of_this_formula_is:

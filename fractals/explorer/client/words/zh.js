@@ -435,6 +435,7 @@ export const texts = {
   noise_and_edges: "噪点与边缘",
   none: "无",
   not_connected: "未连接",
+  not_drawn: "未绘制",
   nothing_differs: "两者的场景相同。",
   none_of_these_scenes_can: "这些场景都无法绘制。",
   nothing_of_this_formula_is: "在原来的位置看不到这个公式的图像：这是它的全貌。",
