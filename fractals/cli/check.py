@@ -296,7 +296,7 @@ def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: b
         print_json({"pixels": len(found), "wrong": tables, **facts})
     else:
         note = f"; {counted(compared, 'count')} compared with exact ones" if compared else ""
-        if exact:
+        if unstable:
             note += f"; {counted(unstable, 'sample')} chaotic: rounding changes the count"
         right = f"{len(found) - len(bad)} of {counted(len(found), 'pixel')} right"
         tell(f"{picture}: {right}{note}")

@@ -306,8 +306,10 @@ def unknown_option(
     if not meant:
         import difflib
 
-        longs = [each for each in known if each.startswith("--")]
-        meant = next(iter(difflib.get_close_matches(name[:50], longs, n=1, cutoff=0.7)), "")
+        # Without the dashes, which all have: else --keep would be near --eye
+        longs = {each[2:]: each for each in known if each.startswith("--")}
+        near = difflib.get_close_matches(name[:50].lstrip("-"), longs, n=1, cutoff=0.7)
+        meant = longs[near[0]] if near else ""
     hint = f"did you mean '{meant}'?" if meant else f"'{verb_name} --help' lists the options"
     return f"unknown option '{name}'; {hint}"
 

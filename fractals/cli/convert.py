@@ -70,11 +70,11 @@ def list_command(
         write_preview(what, preview, overwrite)
     rows = entries(what)
     width = max(16, *(len(name) for name, _, _ in rows))
-    lines = []
+    is_colored, lines = what == "palettes" and shows_colors(), []
     for name, title, more in rows:
-        lines.append(f"{name:{width}} {title}")
+        lines.append(f"{name:{width}} {strip_of(name) if is_colored else ''}{title}")
         lines += [f"{'':{width + 2}}{line}" for line in more]
-    table = {name: title for name, title, _ in rows}
+    table = {name: " ".join(title.split()) for name, title, _ in rows}  # not in columns
     print_facts(table, "\n".join(lines) + "\n", as_json)
 
 
@@ -142,18 +142,20 @@ def about_scene(name: str) -> str:
 
 
 def about_palette(name: str) -> str:
-    """Return what a palette looks like: a strip on a terminal, its stops and its ends."""
+    """Return the title of a palette, its stops and its ends."""
     from fractals.color import palette
 
     found = palette.load(name)
     ends = "cyclic" if found.cyclic else "two ends, not cyclic"
-    text = f"{found.title}: {counted(len(found.stops), 'color')}, {ends}"
-    if shows_colors():
-        from fractals.tools.sheet import turn
+    return f"{found.title}: {counted(len(found.stops), 'color')}, {ends}"
 
-        cells = (f"\x1b[48;2;{r};{g};{b}m " for r, g, b in turn(name, STRIP).tolist())
-        text = f"{''.join(cells)}\x1b[0m {text}"
-    return text
+
+def strip_of(palette: str) -> str:
+    """Return the colors of a palette for a terminal, with a blank behind them."""
+    from fractals.tools.sheet import turn
+
+    cells = (f"\x1b[48;2;{r};{g};{b}m " for r, g, b in turn(palette, STRIP).tolist())
+    return f"{''.join(cells)}\x1b[0m "
 
 
 def shows_colors() -> bool:

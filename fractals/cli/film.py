@@ -1,6 +1,7 @@
 """`fractals film`."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -120,8 +121,9 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     saving["cluster"] = shared.cluster_request(options)
     still, numbers = options.pop("still"), options.pop("frames")
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
-    if still is not None and dry_run:
-        raise OptionError("--still draws a picture, and --dry-run writes no file: give one of them")
+    if still is not None:
+        options["bits"] = saving.pop("bits")  # of a picture
+        _check_still({"dry_run": dry_run, "frames": numbers, **saving})
     how = shared.drawing_request(options)
     force = how.pop("force")
     defaults = shared.scene_table()
@@ -147,6 +149,13 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
         return
     collect_again()
     _make(film, path, {**saving, "frames": _range(numbers, film)}, force, as_json)
+
+
+def _check_still(options: Mapping[str, Any]) -> None:
+    """Raise an `OptionError` where options are given that a single picture does not follow."""
+    for name, value in options.items():
+        if value and name != "overwrite":
+            raise OptionError(f"--still draws one picture: leave {name}= out")
 
 
 def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:

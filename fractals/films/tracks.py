@@ -9,7 +9,7 @@ from typing import Any
 
 from fractals.color.gradient import between
 from fractals.color.palette import Palette, load
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, SceneError, shown
 from fractals.films.motion import MAX_RAMP, RAMP, Easing, easing_of
 from fractals.rendering.families import moves_of
 from fractals.rendering.moves import Way
@@ -353,8 +353,6 @@ def _path(name: str, parts: list[Any]) -> tuple[str | int, ...]:
         return tuple(parts)
     try:
         table = nest(str(parts[0]), None)
-    except OptionError as error:
-        raise SceneError(f"film.tracks.{shown(name)}: {error}") from None
     except FractalsError as error:
         raise SceneError(f"film.tracks.{shown(name)}: {error}") from None
     first = next(iter(table))

@@ -32,7 +32,7 @@ from fractals.meant import writer_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import plain, whole
 
-NUMBERED = re.compile(r"%0?(\d?)d")
+NUMBERED = re.compile(r"[^%]*%0?\d?d[^%]*")
 WEBP = {"quality": 80, "method": 4, "minimize_size": False}
 GIF = {"optimize": False, "disposal": 1}
 UNITS = {".webp": 1000, ".gif": 100}  # parts of a second in which frames are timed
@@ -162,9 +162,9 @@ def _sequence(name: str, numbers: range, options: SaveOptions) -> Output:
     path = Path(name)
     if path.suffix.lower() != ".png":
         return Output(path, numbers, options, bits=bits, names="%05d.png")
-    if not NUMBERED.search(path.name):
+    if not NUMBERED.fullmatch(path.name):
         raise OptionError(
-            f"'{shown(name)}': a sequence has a number in its names, such as frame%05d.png; "
+            f"'{shown(name)}': a sequence has one number in its names, such as frame%05d.png; "
             "film.still(seconds) is one picture"
         )
     return Output(path.parent, numbers, options, bits=bits, names=path.name)

@@ -30,7 +30,7 @@ MAX_COUNT_OFFSET = 2**31 - 1
 
 
 def check_planes(types: Mapping[str, np.dtype[Any]], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise a `InputError` where planes have types or shapes that a picture can't be drawn from.
+    """Raise an `InputError` where planes have types or shapes that a picture can't be drawn from.
 
     Both are by the names of planes in `EscapeData`: ``count``, ``z``, ``dz`` and statistics.
     """
@@ -73,7 +73,7 @@ def check_numbers(max_iterations: Any, count_offset: Any, method: Any) -> None:
 
 
 def check_counts(count: NDArray[Any], max_iterations: int) -> None:
-    """Raise a `InputError` where counts are not from 0 to `max_iterations`.
+    """Raise an `InputError` where counts are not from 0 to `max_iterations`.
 
     z, dz and statistics may be infinite or NaN, because the shading kernels limit every value
     before they use it as an index.

@@ -25,7 +25,7 @@ from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.meant import KEYWORDS, SYNONYMS
 from fractals.scene.numbers import check_floats, plain, whole
-from fractals.scene.signature import Written
+from fractals.scene.written import Written
 
 if TYPE_CHECKING:
     from fractals.io.load import Source

@@ -10,7 +10,7 @@ from fractals import catalog, meant
 from fractals.errors import OptionError, SceneError, shown
 from fractals.kernels.formula import with_recipe
 from fractals.scene.checks import REQUIRED, Faults, Place, TableEntry, entry, faults_of, wrong
-from fractals.scene.signature import Written
+from fractals.scene.written import Written
 
 PLAIN = (str, float, int, bool, type(None))  # types of values that are plain already
 MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again

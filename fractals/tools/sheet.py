@@ -44,6 +44,7 @@ def reduced(scene: Scene) -> Scene:
 def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:
     """Yield the pictures of a sheet; all but those of colorings are iterated once."""
     small = reduced(scene)
+    small.make_formula()  # an error of another family
     if kind == "colorings":
         yield from _colorings(small, device)
         return
@@ -86,6 +87,7 @@ def _blends(scene: Scene) -> Iterator[tuple[str, Scene, Pixels | None]]:
 
 
 def _colorings(scene: Scene, device: str) -> Iterator[Cell]:
+    empty = True
     for name in catalog.names("coloring"):
         try:
             look = scene.replace(coloring=name, palette="auto", layers=[], transfer="auto")
@@ -93,7 +95,10 @@ def _colorings(scene: Scene, device: str) -> Iterator[Cell]:
         except OptionError:  # the coloring has no meaning for the formula
             continue
         if not _is_empty(image.pixels):
+            empty = False
             yield Cell(name, image.pixels)
+    if empty:
+        raise OptionError("no coloring shows anything in this view: zoom out, or move elsewhere")
 
 
 def _is_empty(pixels: Pixels) -> bool:

@@ -167,8 +167,13 @@ def test_words_of_the_help_are_words_of_the_command(run):
         assert run("list", word)[0] == 0
 
 
-def test_an_option_like_no_other_names_the_help(run):
-    assert "'fractals find period --help' lists the options" in run("find", "period", "--xyzzy")[2]
+@pytest.mark.parametrize(
+    "words",
+    [("find", "period", "--xyzzy"), ("tiles", "--keep"), ("tiles", "--bits"), ("tiles", "--part")],
+)
+def test_an_option_like_no_other_names_the_help(run, words):
+    verb = " ".join(words[:-1])
+    assert f"'fractals {verb} --help' lists the options" in run(*words)[2]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from support.command_line import SMALL, one_line
 
 import fractals
 from fractals import catalog
-from fractals.cli import scenes
+from fractals.cli import convert, scenes
 from fractals.cli.scenes import default_output
 from fractals.cli.verbs import cli
 from fractals.color import palette
@@ -237,16 +237,20 @@ def test_palettes_are_listed_with_their_ends(run, monkeypatch):
     assert "\x1b" not in out
 
 
-def test_strips_of_palettes_are_shown_on_terminals_alone(monkeypatch):
-    from fractals.cli.convert import about_palette
-
-    assert "\x1b[48;2;" not in about_palette("ember")
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    assert "\x1b[48;2;" in about_palette("ember")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in about_palette("ember")
+def test_strips_of_palettes_are_shown_on_terminals_alone(run, monkeypatch):
+    assert not convert.shows_colors()
+    with monkeypatch.context() as terminal:
+        terminal.setattr(sys, "stdout", Terminal())
+        terminal.delenv("NO_COLOR", raising=False)
+        terminal.setenv("TERM", "xterm")
+        assert convert.shows_colors()
+        terminal.setenv("NO_COLOR", "1")
+        assert not convert.shows_colors()
+    monkeypatch.setattr(convert, "shows_colors", lambda: True)
+    assert b"\x1b[48;2;" in run("list", "palettes")[1]
+    as_json = json.loads(run("list", "palettes", "--json")[1])
+    assert as_json["ink"] == "Ink: 2 colors, two ends, not cyclic"
+    assert json.loads(run("list", "formats", "--json")[1])["act"].startswith(".act Adobe")
 
 
 def test_scenes_and_gallery_are_listed(run):

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support.command_line import SMALL, one_line
 
+import fractals
+
 KEYS = '[[film.keys]]\nat = 0\nwidth = "4"\n[[film.keys]]\nat = 1\nwidth = "1e-3"\n'
 FILM = "[image]\nsupersampling = 1\n[film]\nfps = 12\n" + KEYS
 
@@ -50,6 +52,8 @@ def test_a_scene_with_a_film(film, ffmpeg):
     code, _, err = film("dive.toml", "--still", "0.5", "-o", "still.png")
     assert (code, err) == (0, "fractals: still.png: 32x18, the picture at 0.5 s\n")
     assert film("still.png", "--still", "0", "--cycle", "1", "-o", "again.png")[0] == 0
+    assert film("still.png", "--still", "0", "--cycle", "1", "--bits", "16", "-o", "c.png")[0] == 0
+    assert [fractals.load_scene(name).image.bits for name in ("again.png", "c.png")] == [8, 16]
     code, _, err = film("dive.toml", "--frames", "3:5", "-o", "pngs/")
     assert code == 0
     assert sorted(os.listdir("pngs")) == ["00003.png", "00004.png"]

@@ -226,6 +226,8 @@ def test_an_existing_file_is_kept(tmp_path, cycle, ffmpeg):
         ("film.mp4", {"frames": (3, 3)}, "frames 3:3: the film has frames 0:24"),
         ("film.mp4", {"frames": (0, 25)}, "the film has frames 0:24"),
         ("frame.png", {}, "such as frame%05d.png"),
+        ("50%_%02d.png", {}, "such as frame%05d.png"),
+        ("%s%02d.png", {}, "such as frame%05d.png"),
         ("film.mp4", {"sound": "gone.wav"}, "no such file of sound"),
         ("film.mp4", {"sound": __file__}, "sound is a file of .aac"),
         ("film.webp", {"sound": "song.wav"}, "holds no sound: leave sound= out"),

@@ -82,6 +82,19 @@ def test_cells_of_colorings():
     assert not {"period", "speed"} & set(labels)  # of the inside, and of orbits that converge
 
 
+@pytest.mark.parametrize("kind", sheet.KINDS)
+def test_a_sheet_of_another_family_is_one_line(kind):
+    with pytest.raises(OptionError, match="'flame' makes images of another family"):
+        list(sheet.cells(fractals.load_scene("bonfire"), kind))
+
+
+def test_a_sheet_of_colorings_that_show_nothing_is_one_line(monkeypatch):
+    monkeypatch.setattr(catalog, "names", lambda kind: ["smooth"])
+    inside = scene(center=("0", "0"), width="1e-4")
+    with pytest.raises(OptionError, match="no coloring shows anything"):
+        list(sheet.cells(inside, "colorings"))
+
+
 def test_an_unknown_kind_of_sheet():
     with pytest.raises(OptionError, match="choose palettes"):
         list(sheet.cells(scene(), "formulas"))

@@ -17,7 +17,7 @@ class RawFormat:
 
     # ``save(raw, path, overwrite)`` writes a file, or raises an `OptionError`
     save: Callable[[EscapePlanes, Path, bool], None]
-    # ``load(path)`` returns the raw numbers of a file, or raises a `InputError`
+    # ``load(path)`` returns the raw numbers of a file, or raises an `InputError`
     load: Callable[[Path], EscapePlanes]
     lost: str = ""  # what the format does not keep; empty where it keeps everything
     # Raises a `FractalsError` where a library that the format requires is not installed

@@ -1,4 +1,4 @@
-"""Written: what signatures show for the defaults of keys and options. It imports nothing."""
+"""What signatures show for the defaults of keys and options. It imports nothing."""
 
 
 class Written:
