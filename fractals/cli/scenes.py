@@ -41,7 +41,8 @@ MOST_PAN = 100_000  # decimal exponent, beyond which the digits of a place take 
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
-NUMBER = r"[-+]?[\d.]{1,40}"  # as half of a point is typed
+NUMBER = r"[-+]?\d{0,20}[.,]?\d{1,20}"  # as half of a point is typed
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
 NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # characters that no file's name has, on Windows too
 # Of what stdin holds, by its first bytes.
 SUFFIXES = {
@@ -77,8 +78,13 @@ def requested_scene(
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
     for part in parts:  # a shell may make two words of X,Y
-        if isinstance(part, str) and re.fullmatch(NUMBER, part) and not os.path.exists(part):
+        if not isinstance(part, str) or os.path.exists(part):
+            continue
+        if re.fullmatch(NUMBER, part):
             raise OptionError(f"'{part}' is no scene: X,Y is one word, such as \"-0.75,0.1\"")
+        if part[:1] in DASHES:  # as text processors write hyphens
+            meant = "-" * (1 + (len(part.lstrip(DASHES)) > 1)) + part.lstrip(DASHES)
+            raise OptionError(f"'{shown(part, 40)}' is no scene: an option is {shown(meant, 40)}")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
     scene = scene_of([*own, *read], lost, **shared.reading())
