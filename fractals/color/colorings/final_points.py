@@ -6,7 +6,6 @@ from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, in_width
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, sqrt
 
-
 # How values from 0 to 1 are drawn that darken the layers below
 OVER_OTHERS = {"transfer": "linear", "palette": "ink", "blend": "multiply"}
 
