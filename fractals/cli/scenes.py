@@ -1,5 +1,6 @@
 """The scene that arguments and options describe, and the name of the file that is written."""
 
+import itertools
 import os
 import re
 import sys
@@ -50,7 +51,12 @@ SUFFIXES = {
     b"\xff\xd8\xff": ".jpg",
     b"RIFF": ".webp",
     b"II*\0": ".tif",
+    b"MM\0*": ".tif",
     b"{": ".json",
+    b"<fla": ".flame",
+    b"<Fla": ".flame",
+    b"<!do": ".html",
+    b"<svg": ".svg",
 }
 
 
@@ -208,9 +214,10 @@ def is_whole(source: str) -> bool:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON or a picture."""
+    """Return the table of the scene on stdin: TOML, JSON, a picture, or what shows its format."""
     import tempfile
 
+    from fractals.io.foreign.formats import SIGNS
     from fractals.io.tables import read_table
 
     if sys.stdin is None or sys.stdin.isatty():
@@ -221,7 +228,9 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
     if not data.strip():
         raise SceneError("stdin: empty: a scene in TOML or JSON, or a picture, is expected")
     start = data.lstrip()[:4]
-    suffix = next((end for head, end in SUFFIXES.items() if start.startswith(head)), ".toml")
+    ends = (end for head, end in SUFFIXES.items() if start.startswith(head))
+    others = (f".{name}" for name, sign in SIGNS.items() if sign.search(data))
+    suffix = next(itertools.chain(ends, others), ".toml")
     with tempfile.TemporaryDirectory(prefix="fractals-") as folder:
         path = Path(folder, f"stdin{suffix}")  # a file, as Pillow and the formats read files
         path.write_bytes(data)
