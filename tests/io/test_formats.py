@@ -288,9 +288,8 @@ def test_settings_of_rust_fractal(tmp_path):
         "the formula, which the file doesn't name: the Mandelbrot set is drawn",
         "'fractal_type = burning_ship'",
     ]
-    path.write_text(
-        "image_width = 64\nimage_height = 48\nframes = 1000\nframe_offset = 3\nglitch_percentage = 1.0\n"
-    )
+    text = "image_width = 64\nimage_height = 48\nframes = 1000\nframe_offset = 3\n"
+    path.write_text(f"{text}glitch_percentage = 1.0\n")
     lost.clear()
     assert load_scene(path, lost=lost).image.size == (64, 48)
     assert lost == [f"{path}: 'frames = 1000'"]
