@@ -224,6 +224,8 @@ class Verb(Laidout):
     def invoke(self, ctx: click.Context) -> Any:
         """Call the verb, unless its last argument is no file, and looks like one to write."""
         output = next((each for each in self.params if isinstance(each, OutputOption)), None)
+        if output and ctx.params.get("output") == "":  # as of a script's variable that is not set
+            raise OptionError("-o: the name is empty")
         if output and ctx.get_parameter_source("output") is ParameterSource.DEFAULT:
             self._check_arguments(ctx, output)
         return super().invoke(ctx)
@@ -296,7 +298,11 @@ def unknown_option(
     >>> unknown_option("--power", ["--formula"], "fractals render", ["--power", "5"])
     "unknown option '--power'; did you mean '--formula multibrot,power=5'?"
     """
-    word = name.lstrip("-").lower().replace("-", "_")
+    for typed in arguments if len(name) == 2 else ():  # -size is read as -s -i -z -e
+        long = "-" + typed.partition("=")[0]
+        if typed.startswith(name) and long in known:
+            return f"unknown option '{shown(typed, 40)}'; did you mean '{long}'?"
+    word = name.lower().lstrip("-").replace("-", "_")
     meant = _as_part(word, known, arguments, given=True)
     synonym = "--" + OPTIONS.get(word, "").replace("_", "-")
     meant = meant or (synonym if synonym in known else "")
@@ -308,7 +314,8 @@ def unknown_option(
 
         # Without the dashes, which all have: else --keep would be near --eye
         longs = {each[2:]: each for each in known if each.startswith("--")}
-        near = difflib.get_close_matches(name[:50].lstrip("-"), longs, n=1, cutoff=0.7)
+        typed = name[:50].lstrip("-").lower()
+        near = difflib.get_close_matches(typed, longs, n=1, cutoff=0.7)
         meant = longs[near[0]] if near else ""
     hint = f"did you mean '{meant}'?" if meant else f"'{verb_name} --help' lists the options"
     return f"unknown option '{name}'; {hint}"

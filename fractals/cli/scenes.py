@@ -1,5 +1,6 @@
 """The scene that arguments and options describe, and the name of the file that is written."""
 
+import itertools
 import os
 import re
 import sys
@@ -41,17 +42,19 @@ MOST_PAN = 100_000  # decimal exponent, beyond which the digits of a place take 
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
-NUMBER = r"[-+]?[\d.]{1,40}"  # as half of a point is typed
+NUMBER = r"[-+]?\d{0,20}[.,]?\d{1,20}"  # as half of a point is typed
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
 NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # characters that no file's name has, on Windows too
 # Of what stdin holds, by how it begins.
 SUFFIXES = {
     rb"\x89PNG": ".png",
     rb"\xff\xd8\xff": ".jpg",
     rb"RIFF": ".webp",
-    rb"II\*\0": ".tif",
+    rb"II\*\0|MM\0\*": ".tif",
     rb"....ftyp": ".avif",
     rb"<!doctype html": ".html",
     rb"<svg": ".svg",
+    rb"<[fF]la": ".flame",
     rb"\{": ".json",
 }
 
@@ -80,8 +83,13 @@ def requested_scene(
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
     for part in parts:  # a shell may make two words of X,Y
-        if isinstance(part, str) and re.fullmatch(NUMBER, part) and not os.path.exists(part):
+        if not isinstance(part, str) or os.path.exists(part):
+            continue
+        if re.fullmatch(NUMBER, part):
             raise OptionError(f"'{part}' is no scene: X,Y is one word, such as \"-0.75,0.1\"")
+        if part[:1] in DASHES:  # as text processors write hyphens
+            meant = "-" * (1 + (len(part.lstrip(DASHES)) > 1)) + part.lstrip(DASHES)
+            raise OptionError(f"'{shown(part, 40)}' is no scene: an option is {shown(meant, 40)}")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
     scene = scene_of([*own, *read], lost, **shared.reading())
@@ -205,9 +213,10 @@ def is_whole(source: str) -> bool:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON, a picture or a page."""
+    """Return the table of the scene on stdin: TOML, JSON, a picture, a page or what shows its format."""
     import tempfile
 
+    from fractals.io.foreign.formats import SIGNS
     from fractals.io.tables import read_table
 
     if sys.stdin is None or sys.stdin.isatty():
@@ -218,7 +227,9 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
     if not data.strip():
         raise SceneError("stdin: empty: a scene in TOML or JSON, or a picture, is expected")
     start = data.lstrip()[:20]
-    suffix = next((end for head, end in SUFFIXES.items() if re.match(head, start, re.S)), ".toml")
+    ends = (end for head, end in SUFFIXES.items() if re.match(head, start, re.S))
+    others = (f".{name}" for name, sign in SIGNS.items() if sign.search(data))
+    suffix = next(itertools.chain(ends, others), ".toml")
     with tempfile.TemporaryDirectory(prefix="fractals-") as folder:
         path = Path(folder, f"stdin{suffix}")  # a file, as Pillow and the formats read files
         path.write_bytes(data)

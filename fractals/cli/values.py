@@ -24,6 +24,7 @@ PAPERS = {  # short and long side in mm: ISO 216, and the sizes of North America
 }
 PAPER = re.compile(rf"({'|'.join(PAPERS)})(@[\w.]+)?", re.ASCII)
 PRINT_DPI = 300.0  # pixels per inch of a paper size, where nothing else is said
+ANGLES = ("rotation", "stretch_angle")  # keys in degrees, whose sign may follow
 RELATIVE = r"(?:x(.+)|(.+)%)"  # x10 or 50%
 
 
@@ -109,7 +110,11 @@ def parse_point(text: str, key: str) -> tuple[str, str]:
     """Return the two parts of ``X,Y``, or of ``X+Yi``."""
     parts = point_text(text)
     if parts is None:
-        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as -0.75,0.1")
+        meant = re.fullmatch(r"\s*([-+]?\d*),(\d+)\s*[,; ]\s*([-+]?\d*),(\d+)\s*", text, re.ASCII)
+        hint = "such as -0.75,0.1"
+        if meant and len(text) < 80:
+            hint = f"with points: write {meant[1]}.{meant[2]},{meant[3]}.{meant[4]}"
+        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y {hint}")
     return parts
 
 
@@ -190,7 +195,7 @@ def parse_formula(text: str) -> Any:
     >>> parse_formula("if(z < 1, z, z**2) + k*c,k=0.3")
     {'name': 'expression', 'step': 'if(z < 1, z, z**2) + k*c', 'k': 0.3}
     """
-    from fractals.scene.model import STATEMENT, expression_name
+    from fractals.scene.model import STATEMENT, table_of_text
 
     called = re.fullmatch(r"\s*(\w+)\s*\((.*=.*)\)\s*", text)
     if called and any(catalog.has(kind, called[1]) for kind in catalog.FORMULAS):
@@ -208,7 +213,7 @@ def parse_formula(text: str) -> Any:
         meant = _meant(name)
         if re.fullmatch(r"\w+", meant, re.ASCII):
             check_known("formula", name.strip(), meant)
-        table = {"name": expression_name(name), "step": name}  # unstripped: errors name the column
+        table = dict(table_of_text(name))  # unstripped: errors name the column
     return table | _pairs(pairs, "formula", "power=4")
 
 
@@ -344,15 +349,18 @@ def check_value(key: str, text: str) -> Any:
     name = f"--{key.replace('_', '-')}"
     if kinds not in ({int}, {float}):
         return text
-    separated = f": write {text.replace(',', '')}" if _has_separators(text) else ""
+    meant = _with_point(text)
     if words:
-        if separated:
-            raise OptionError(f"{name}: '{shown(text, 40)}' has a comma{separated}")
+        if meant:
+            raise OptionError(f"{name}: '{shown(text, 40)}' has a comma: write {meant}")
         return plain_minus(text)
+    if key in ANGLES:
+        text = re.sub(r"\s*(?:°|deg|degrees?)$", "", text.strip())
     number = whole(text) if int in kinds else _float(text)
     if number is None:
         kind = "whole number" if int in kinds else "finite number"
-        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{separated}")
+        hint = f": write {meant}" if meant else ": write degrees, such as 45" * (key in ANGLES)
+        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{hint}")
     least, most = bounds
     if not least <= number <= most:
         raise OptionError(f"{name}: {shown(text, 40)} is not from {least:g} to {most:g}")
@@ -362,18 +370,28 @@ def check_value(key: str, text: str) -> Any:
 def check_length(key: str, text: str) -> None:
     """Raise an `OptionError` for a width or zoom that the model would not explain."""
     name = f"--{key}"
-    if _has_separators(text):
-        raise OptionError(
-            f"{name}: '{shown(text, 40)}' has a comma: write {text[:40].replace(',', '')}"
-        )
+    if meant := _with_point(text):
+        mark = "comma" if "," in text else "point between thousands"
+        raise OptionError(f"{name}: '{shown(text, 40)}' has a {mark}: write {meant}")
     is_factor = re.fullmatch(RELATIVE, text.strip().lower()) or text.endswith("x")
     if is_factor and relative(text) is None:
         raise OptionError(f"{name}: '{shown(text, 40)}' is not a factor such as x10 or 50%")
 
 
-def _has_separators(text: str) -> bool:
-    """Return whether text is a number with commas between thousands, such as 1,000."""
-    return bool(re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text.strip(), re.ASCII))
+def _with_point(text: str) -> str:
+    """Return a number with commas, or with several points, as it is written here; "" of others.
+
+    >>> _with_point("1,000.5"), _with_point("0,01"), _with_point("1.000.000"), _with_point("1.5")
+    ('1000.5', '0.01', '1000000', '')
+    """
+    text = text.strip()[:40]
+    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text, re.ASCII):
+        return text.replace(",", "")
+    if re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", text, re.ASCII):
+        return text.replace(".", "").replace(",", ".")
+    if re.fullmatch(r"[-+]?\d*,\d+(e[-+]?\d+)?", text, re.ASCII | re.IGNORECASE):
+        return text.replace(",", ".")
+    return ""
 
 
 def _float(text: str) -> float | None:

@@ -4,6 +4,7 @@ import errno
 import functools
 import importlib
 import os
+import shlex
 import signal
 import sys
 import warnings
@@ -13,7 +14,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 
-from fractals import __version__
+from fractals import __version__, catalog
 from fractals.catalog import did_you_mean
 from fractals.cli import shared
 from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
@@ -27,7 +28,7 @@ from fractals.cli.messages import (
     tell,
     write_out,
 )
-from fractals.errors import FractalsError, FractalsWarning, OptionError
+from fractals.errors import FractalsError, FractalsWarning, OptionError, shown
 from fractals.meant import VERBS
 
 
@@ -166,6 +167,19 @@ class Verbs(Laidout, click.Group):
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments; an unknown option before the verb is an `OptionError` that says so."""
+        verb = next((each for each in args if each in COMMANDS), "")
+        try:
+            return super().parse_args(ctx, args)
+        except OptionError:
+            if not verb:
+                raise
+            typed = shown(args[0], 40)
+            raise OptionError(
+                f"{typed} stands before the verb: fractals {verb} {typed} ..."
+            ) from None
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -194,7 +208,9 @@ def unknown_verb(name: str) -> OptionError:
     hint = did_you_mean(name[:50], COMMANDS) or "; 'fractals --help' lists the verbs"
     if name in VERBS:
         hint = f"; did you mean '{VERBS[name]}'?"
-    return OptionError(f"unknown verb '{name}'{hint}")
+    elif os.path.isfile(name) or any(catalog.has(kind, name) for kind in ("gallery", "solid")):
+        hint = f"; it is a scene: fractals render {shown(shlex.quote(name))}"
+    return OptionError(f"unknown verb '{shown(name, 80)}'{hint}")
 
 
 def environment() -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -166,10 +167,14 @@ def from_cmap(name: str) -> Palette | None:
 
     from fractals.color.gradient import of_cmap
 
+    logger = logging.getLogger("cmap")  # warns in two lines that a name has several maps
+    was, logger.disabled = logger.disabled, True
     try:
         return of_cmap(cmap.Colormap(name), name)
     except (ValueError, TypeError):
         return None
+    finally:
+        logger.disabled = was
 
 
 def from_matplotlib(name: str) -> Palette | None:

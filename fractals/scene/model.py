@@ -86,6 +86,8 @@ def _limit(given: Any) -> Any:
 
 
 STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
+# One statement that sets z, and reads none of the other numbers of a point and its place in space
+PLANE_STEP = re.compile(r"\s*z\s*=(?!=)((?:(?!\b[xyab]\b)[^;=])+)", re.ASCII)
 
 
 class FormulaName(Table):
@@ -139,6 +141,12 @@ class FormulaName(Table):
         return sorted(found, key=lambda name: makers[name].__module__ in catalog.TABLES.values())
 
 
+def table_of_text(text: str) -> dict[str, str]:
+    """Return the table of a user's own text; ``z = z^2 + c`` is a map of the plane, as in books."""
+    step = found[1].strip() if (found := PLANE_STEP.fullmatch(text)) else text
+    return {"name": expression_name(step), "step": step}
+
+
 def expression_name(text: str) -> str:
     """Return which formula reads a user's own text: statements give a solid its next point."""
     return "solid_expression" if STATEMENT.match(text) else "expression"
@@ -154,7 +162,7 @@ def _text_of_formula(given: str) -> dict[str, str]:
     first = given.partition(",")[0]
     if any(catalog.has(kind, first) for kind in catalog.FORMULAS):
         return {"name": given}  # the error says where options belong
-    return {"name": expression_name(given), "step": given}
+    return table_of_text(given)
 
 
 def _formula(given: Any) -> Any:

@@ -116,6 +116,9 @@ def test_the_environment_is_documented(run):
         ("--quite", "--quiet"),
         ("--pallete", "--palette"),
         ("--outptu", "--output"),
+        ("--SIZE", "--size"),
+        ("-size", "--size"),
+        ("-size=64x48", "--size"),
     ],
 )
 def test_unknown_options_have_a_suggestion(run, given, meant):
@@ -187,6 +190,13 @@ def test_an_option_like_no_other_names_the_help(run, words):
         (("sweep",), "did you mean 'sheet'?"),
         (("film", "--music", "song.wav"), "did you mean '--audio'?"),
         (("xyzzy",), "'fractals --help' lists the verbs"),
+        (("seahorse",), "it is a scene: fractals render seahorse"),
+        (
+            ("--size", "64x48", "render", "seahorse"),
+            "--size stands before the verb: fractals render",
+        ),
+        (("-o", "a.png", "render"), "-o stands before the verb: fractals render -o ..."),
+        (("--nope",), "unknown option '--nope'; 'fractals --help' lists the options"),
         (("find", "nucles"), "did you mean 'nucleus'?"),
         (("list", "palets"), "did you mean 'palettes'?"),
         (("gallery", "seahrse"), "did you mean 'seahorse'?"),

@@ -89,7 +89,17 @@ def test_relative_zoom_and_width(view, option, expected):
         (("--zoom", "x"), "--zoom: 'x' is not a factor such as x10 or 50%"),
         (("--zoom", "10x"), "--zoom: '10x' is not a factor such as x10 or 50%"),
         (("--center", "-0.75", "0.1"), "'0.1' is no scene: X,Y is one word, such as \"-0.75,0.1\""),
+        (("--center", "-0,75", "0,1"), "'0,1' is no scene: X,Y is one word"),
+        (("--center=-0,75,0,1",), "is not two numbers X,Y with points: write -0.75,0.1"),
+        (("--center=-0,75; ,1",), "is not two numbers X,Y with points: write -0.75,.1"),
         (("--zoom", "1,000"), "--zoom: '1,000' has a comma: write 1000"),
+        (("--zoom", "1.000.000"), "'1.000.000' has a point between thousands: write 1000000"),
+        (("--width", "0,01"), "--width: '0,01' has a comma: write 0.01"),
+        (("--width", "1,5e-7"), "has a comma: write 1.5e-7"),
+        (("--density", "0,5"), "--density: '0,5' is not a finite number: write 0.5"),
+        (("--rotation", "pi/4"), "'pi/4' is not a finite number: write degrees, such as 45"),
+        (("\u2014size", "64x48"), "'\u2014size' is no scene: an option is --size"),
+        (("-o", ""), "-o: the name is empty"),
         (("--max-iterations", "1,000"), "write 1000"),
         (("--width", "600"), "is 130 times the width of the whole fractal, 4.6: --size is for"),
         (("--width", "1e9"), "--size is for pixels"),
@@ -102,6 +112,11 @@ def test_wrong_values_are_answered_in_one_line(run, arguments, words):
     assert (code, out) == (2, b"")
     assert one_line(err)
     assert words in err
+
+
+@pytest.mark.parametrize("text", ["45°", "45deg", "45 degrees", " 45"])
+def test_an_angle_may_have_the_sign_of_degrees(text):
+    assert requested_scene(("mandelbrot",), {"rotation": text}).view.rotation == 45
 
 
 def test_wide_views_that_are_asked_for(run):

@@ -120,9 +120,31 @@ def test_a_scene_on_stdin(run, monkeypatch, kind):
     assert fractals.load_scene("a.json") == scene
 
 
+FLAME = b"""<flame size="8 6" scale="2"><xform weight="1" color="0" linear="1"
+coefs="0.5 0 0 0.5 0.5 0"/><color index="0" rgb="255 0 0"/></flame>"""
+
+
+@pytest.mark.parametrize(
+    ("data", "keys"),
+    [
+        (b"Re: -0.75\r\nIm: 0.1\r\nZoom: 1E2\r\n", {"center": ["-0.75", "-0.1"]}),
+        (b"; a place\n(initstate)\n(view -0.75 0.1 2 2)\n", {"center": ["-0.75", "-0.1"]}),
+        (FLAME, {}),
+    ],
+    ids=["kfr", "xpf", "flame"],
+)
+def test_a_scene_of_another_program_on_stdin(run, monkeypatch, data, keys):
+    piped(monkeypatch, data)
+    code, out, err = run("show", "-", "--json")
+    assert code == 0, err
+    view = json.loads(out)["view"]
+    assert {key: view[key] for key in keys} == keys
+
+
 @pytest.mark.parametrize(
     ("data", "code", "words"),
     [
+        (b"Re: x\nIm: 0\n", 3, "stdin: line 1: Re: 'x' is not a decimal number"),
         (b"", 3, "stdin: empty"),
         (b"formula = ", 3, "stdin: "),
         (b"widht = 1", 3, "unknown key"),

@@ -24,6 +24,7 @@ from fractals.formulas.language.syntax import (
 )
 from fractals.io.load import load_scene
 from fractals.kernels import elementary
+from fractals.scene.model import table_of_text
 
 leaves = st.one_of(
     st.sampled_from([("z",), ("c",), ("number", 1j)]),
@@ -366,3 +367,33 @@ def test_a_power_of_no_number_is_none():
     step = codegen.compiled("value", "x, y", {"z": "xy"}, (parse("z^(0.5 + i)"),))
     assert np.isnan(step(float("nan"), float("nan"))).all()
     assert step(0.0, 0.0) == (0, 0)
+
+
+def test_signs_of_books_are_read():
+    assert syntax.parse("z² − c·z³ × 2") == syntax.parse("z^2 - c*z^3 * 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "step"),
+    [
+        ("z = z^2 + c", "expression", "z^2 + c"),
+        (" z=z² + k*c", "expression", "z² + k*c"),
+        ("z = z^2 + x", "solid_expression", "z = z^2 + x"),
+        ("z = z*z + a", "solid_expression", "z = z*z + a"),
+        ("z = z^2; x = z", "solid_expression", "z = z^2; x = z"),
+        ("w = z^2 + c", "solid_expression", "w = z^2 + c"),
+        ("z == c", "expression", "z == c"),
+    ],
+)
+def test_a_step_may_be_written_as_in_books(text, name, step):
+    """z = f(z) is a map of the plane, where nothing in it is of space."""
+    assert table_of_text(text) == {"name": name, "step": step}
+
+
+def test_a_step_as_in_books_is_drawn_as_the_step_alone():
+    one, other = (
+        fractals.load_scene(formula=text, size=(9, 7), supersampling=1, max_iterations=40)
+        for text in ("z = z² + c", "z^2 + c")
+    )
+    drawn = [fractals.compute(each, device="python").count for each in (one, other)]
+    assert (drawn[0] == drawn[1]).all()

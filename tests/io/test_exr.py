@@ -289,11 +289,18 @@ def test_stdout_is_the_same_after_two_threads_have_read():
 
 
 @with_library
-def test_an_exr_that_cannot_be_written(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No space left on device\nmore",
+        'Failed to write pixel data to image file "/proc/self/fd/3". No space left on device.',
+    ],
+)
+def test_an_exr_that_cannot_be_written(tmp_path, monkeypatch, said):
     raw = fractals.compute(scene(), device="python")
 
     def full(self, name):
-        raise RuntimeError("No space left on device\nmore")
+        raise RuntimeError(said)
 
     monkeypatch.setattr(OpenEXR.File, "write", full)
     with pytest.raises(FractalsError, match=r"a\.exr' can't be written: No space left on device$"):

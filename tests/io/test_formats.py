@@ -269,3 +269,27 @@ def test_a_choice_among_entries_is_told_without_a_loss(tmp_path):
     path.write_text("A { z = pixel: z = z*z + pixel, |z| < 4 }\nB { z = 0: z = z*z + pixel }\n")
     with pytest.warns(fractals.FractalsWarning, match=r"^[^:]*: the first of 2 entries is read; "):
         load_scene(path)
+
+
+def test_settings_of_rust_fractal(tmp_path):
+    """Colors go once round in so many smooth counts; what changes no picture loses nothing."""
+    path = tmp_path / "a.toml"
+    path.write_text(
+        'real = "-0.75"\nimag = "0.1"\nzoom = "1E2"\niterations = 500\nrotate = 0.0\n'
+        "palette = [0, 0, 0, 255, 0, 0]\npalette_iteration_span = 40.0\npalette_offset = 1.25\n"
+        "palette_cyclic = true\nframes = 1\nglitch_tolerance = 1.4e-6\nremove_centre = false\n"
+        "approximation_order = 64\njitter = true\nfractal_type = 'burning_ship'\n"
+    )
+    lost = []
+    color = load_scene(path, lost=lost).color
+    assert (color.coloring.name, color.transfer) == ("smooth", "linear")
+    assert (color.density, color.offset) == (1 / 40, 0.25)
+    assert [line.removeprefix(f"{path}: ") for line in lost] == [
+        "the formula, which the file doesn't name: the Mandelbrot set is drawn",
+        "'fractal_type = burning_ship'",
+    ]
+    text = "image_width = 64\nimage_height = 48\nframes = 1000\nframe_offset = 3\n"
+    path.write_text(f"{text}glitch_percentage = 1.0\n")
+    lost.clear()
+    assert load_scene(path, lost=lost).image.size == (64, 48)
+    assert lost == [f"{path}: 'frames = 1000'"]

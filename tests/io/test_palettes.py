@@ -193,3 +193,9 @@ def test_without_cmap(monkeypatch):
         palettes.find_palette("cmap:viridis")
     with pytest.raises(InputError, match=r"unknown palette 'batlow'.*hundreds more with"):
         fractals.load_scene(palette="batlow")
+
+
+def test_a_name_that_several_maps_of_cmap_have_prints_nothing(capfd):
+    pytest.importorskip("cmap", reason="the extra `palettes` is not installed")
+    assert palettes.find_palette("cmap:fire")[0]  # imagej's, and vispy has one, too
+    assert capfd.readouterr() == ("", "")

@@ -150,7 +150,8 @@ def test_categories_are_colors_in_equal_steps():
         ("cpt", b"1 red 0 blue\n", "the numbers of the slices do not rise"),
         ("cpt", b"0 red 2 blue\n1 red 3 blue\n", "the numbers of the slices do not rise"),
         ("cpt", b"0 red 1 blue\n1 red\n", "some lines have two colors, and others have one"),
-        ("cpt", b"# COLOR_MODEL = CMYK\n", "line 1: the color model CMYK is not read"),
+        ("cpt", b"# COLOR_MODEL = LAB\n", "line 1: the color model LAB is not read"),
+        ("cpt", b"0 0/0/0/101 1 red\n", "numbers of a color are from 0 to 100, of inks"),
         ("cpt", b"# none\n", "the palette has no color"),
     ],
 )
@@ -188,3 +189,22 @@ def test_a_palette_of_each_kind_for_a_picture(tmp_path):
         assert found.stops[0][1] == ("#0000ff" if name == "a.act" else "#ff0000")
         scene = fractals.load_scene("seahorse", palette=str(tmp_path / name))
         assert scene.color.make_palette().stops == found.stops
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# COLOR_MODEL = CMYK\n0 0 100 100 0 1 100 0 0 50\n",
+        "0 0/100/100/0 1 100/0/0/50\n",
+    ],
+)
+def test_inks_of_a_color_table_are_mixed(text):
+    found = swatches.read_cpt(text.encode())
+    assert found.table["color"]["palette"]["stops"] == [[0.0, "#ff0000"], [1.0, "#008080"]]
+    assert found.lost == (swatches.INKS,)
+
+
+def test_transparency_of_a_color_table_is_lost():
+    assert swatches.read_cpt(b"0 red@50 1 blue\n").lost == ("alpha: colors are opaque",)
+    assert swatches.read_cpt(b"0 red\n1 blue@25\n").lost == ("alpha: colors are opaque",)
+    assert swatches.read_cpt(b"0 red\n1 blue@0\n").lost == ()

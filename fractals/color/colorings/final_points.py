@@ -6,6 +6,9 @@ from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, in_width
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, sqrt
 
+# How values from 0 to 1 are drawn that darken the layers below
+OVER_OTHERS = {"transfer": "linear", "palette": "ink", "blend": "multiply"}
+
 
 def settings_alone(formula, escape_radius, width, **settings):
     return tuple(settings.values())
@@ -180,9 +183,7 @@ def biomorph():
         title="where the escaped point is near an axis: the bodies of creatures",
         make_value=make_biomorph_value,
         constants=lambda formula, escape_radius, width: (1 / escape_radius,),
-        transfer="linear",
-        palette="ink",
-        blend="multiply",
+        **OVER_OTHERS,
     )
 
 
@@ -224,9 +225,7 @@ def field_lines():
         title="lines across the bands of equal counts",
         make_value=make_field_lines_value,
         constants=field_lines_constants,
-        transfer="linear",
-        palette="ink",
-        blend="multiply",
+        **OVER_OTHERS,
         options=line_options(0.2),
     )
 
@@ -253,9 +252,7 @@ def exterior_grid():
         title="field lines, and the borders between bands",
         make_value=make_exterior_grid_value,
         constants=field_lines_constants,
-        transfer="linear",
-        palette="ink",
-        blend="multiply",
+        **OVER_OTHERS,
         options=line_options(0.1),
     )
 
@@ -370,9 +367,7 @@ def distance_line():
         constants=distance_line_constants,
         derivative=True,
         gradient="length",
-        transfer="linear",
-        palette="ink",
-        blend="multiply",
+        **OVER_OTHERS,
         options={"weight": Option(1.0, 0.01, 1000, "of the line, in thousandths of the width")},
     )
 
@@ -427,9 +422,7 @@ def slopes():
         constants=slopes_constants,
         derivative=True,
         gradient="direction",
-        transfer="linear",
-        palette="ink",
-        blend="multiply",
+        **OVER_OTHERS,
         options={
             "direction": Option(135.0, -360, 360, "from which the light comes, in degrees"),
             "height": Option(45.0, 0, 90, "of the light over the plane, in degrees"),

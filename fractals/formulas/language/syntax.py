@@ -87,12 +87,16 @@ def parse_condition(text: str) -> Tree:
     return _Parser(_tokens(text, MAX_PROGRAM, MAX_PROGRAM_OPERATIONS), None).whole()
 
 
+# Signs of books and web pages; one more character moves the column of an error by one
+AS_PRINTED = {ord("²"): "^2", ord("³"): "^3", ord("−"): "-", ord("×"): "*", ord("·"): "*"}
+
+
 def _tokens(text: str, characters: int, most: int) -> list[Token]:
     if len(text) > characters:
         raise ExpressionError(
             characters + 1, f"the expression is longer than {characters} characters"
         )
-    return tokens_of(text, TOKEN, most)
+    return tokens_of(text.translate(AS_PRINTED), TOKEN, most)
 
 
 def tokens_of(text: str, pattern: re.Pattern[str], most: float = math.inf) -> list[Token]:

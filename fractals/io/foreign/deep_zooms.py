@@ -15,7 +15,7 @@ from typing import Any, get_args
 from fractals.color import palette
 from fractals.color.gradient import evenly
 from fractals.color.palette import Palette
-from fractals.errors import SceneError, counted
+from fractals.errors import SceneError, counted, shown
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._view import (
     CONVERGED,
@@ -491,6 +491,20 @@ def make_kfp() -> Format:
 
 PLACE = {"real", "imag", "zoom", "iterations", "rotate", "image_width", "image_height"}
 SETTINGS = {"approximation_order", "glitch_percentage", "display_glitches", "frame_offset"}
+# Settings of how a picture is computed there, which change nothing in it.
+COMPUTED = {
+    *("analytic_derivative", "approximation_order", "data_storage_interval", "display_glitches"),
+    *("experimental", "export", "frame_offset", "glitch_percentage"),
+    *("glitch_tolerance", "iteration_interval", "jitter", "probe_sampling"),
+    *(
+        "series_approximation_enabled",
+        "series_approximation_tiled",
+        "show_output",
+        "valid_iteration_frame_multiplier",
+    ),
+    *("valid_iteration_probe_multiplier", "zoom_scale"),
+}
+OFF = {"frames": 1, "palette_cyclic": True}  # values that ask for nothing, where 0 is none
 MAX_COLORS = 4096
 
 
@@ -521,7 +535,16 @@ def read_rust_fractal(data: bytes, entry: str) -> Imported:
     if "palette" in table:
         scene["color"] = {"palette": evenly(_colors(table["palette"]))}
         known = known | {"palette"}
-    lost += [f"'{key[:80]}'" for key in table if key not in known]
+    if "palette_iteration_span" in table and {"real", "imag"} <= table.keys():
+        span = positive(table["palette_iteration_span"], "palette_iteration_span")
+        shown_colors = {"coloring": "smooth", "transfer": "linear"}
+        shown_colors["density"] = min(float(1 / span), 1e6)
+        shown_colors["offset"] = real(table.get("palette_offset", 0), "palette_offset") % 1
+        scene["color"] = scene.get("color", {}) | shown_colors
+        known = known | {"palette_iteration_span", "palette_offset"}
+    for key, value in table.items():
+        if key not in known | COMPUTED and value != OFF.get(key, 0):
+            lost.append(f"'{key[:80]} = {shown(value, 40)}'")
     return Imported(scene, tuple(lost))
 
 

@@ -42,6 +42,8 @@ def read_act(data: bytes, entry: str = "") -> Imported:
     return _evenly(_of_bytes(data[: 3 * TABLE], 3)[: count if 0 < count <= TABLE else TABLE])
 
 
+INKS = "colors of inks (CMYK), of which the press decides: a plain mixture"
+OPAQUE = "alpha: colors are opaque"
 COLOR = 1  # the kind of a block; others begin and end groups
 MODELS = {"RGB": 3, "CMYK": 4, "Gray": 1}  # how many numbers a color has
 
@@ -64,7 +66,7 @@ def read_ase(data: bytes, entry: str = "") -> Imported:
                     )
                 values = struct.unpack_from(f">{MODELS[model]}f", data, at + 12 + name)
                 if model == "CMYK":
-                    lost = "colors of inks (CMYK), of which the press decides: a plain mixture"
+                    lost = INKS
                 colors.append(_of_model(model, values, len(colors) + 1))
             at += 6 + length
     except struct.error:
@@ -75,10 +77,14 @@ def read_ase(data: bytes, entry: str = "") -> Imported:
 def _of_model(model: str, values: tuple[float, ...], number: int) -> str:
     if not all(-1e-3 <= value <= 1.001 for value in values):
         raise SceneError(f"color {number}: its numbers are not from 0 to 1")
-    if model == "CMYK":
-        *inks, black = values
-        values = tuple((1 - ink) * (1 - black) for ink in inks)
-    return hexadecimal([min(max(v, 0.0), 1.0) for v in values * (3 if model == "Gray" else 1)])
+    found = _mixed(*values) if model == "CMYK" else values * (3 if model == "Gray" else 1)
+    return hexadecimal([min(max(v, 0.0), 1.0) for v in found])
+
+
+def _mixed(cyan: float, magenta: float, yellow: float, black: float) -> Srgb:
+    """Return the color of a plain mixture of inks, all from 0 to 1."""
+    red, green, blue = ((1 - ink) * (1 - black) for ink in (cyan, magenta, yellow))
+    return red, green, blue
 
 
 def make_act() -> Format:
@@ -124,10 +130,12 @@ def make_pal() -> Format:
 # --- GMT's color tables (`.cpt`): slices from a number with a color to another one
 #
 # Lines ``z color z color``, or ``key color`` of a table for categories. A color is a name of X11,
-# red/green/blue, gray, hue-saturation-value, #rrggbb, or three numbers between blanks.
+# red/green/blue, gray, hue-saturation-value, #rrggbb, cyan/magenta/yellow/black in percent, or
+# three or four numbers between blanks.
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 TRIPLE = re.compile(rf"({NUMBER})/({NUMBER})/({NUMBER})", re.ASCII)
+INK = re.compile("/".join([r"(\d+\.?\d*|\.\d+)"] * 4), re.ASCII)
 HSV = re.compile(r"([\d.]+)-([\d.]+)-([\d.]+)", re.ASCII)
 MODEL = re.compile(r"#\s*COLOR_MODEL\s*=\s*\+?(\w+)", re.IGNORECASE)
 # Where names of X11 mean another color than those of web pages.
@@ -154,11 +162,11 @@ def read_cpt(data: bytes, entry: str = "") -> Imported:
     It goes round, with a jump if its ends differ.
     """
     slices, plain = list[_Slice](), list[str]()
-    hues = False
+    hues = inks = clear = False
     for number, line in numbered_lines(data):
         if model := MODEL.match(line):
             hues = model[1].lower() == "hsv"
-            if model[1].lower() not in ("rgb", "hsv"):
+            if model[1].lower() not in ("rgb", "hsv", "cmyk"):
                 raise SceneError(
                     f"line {number}: the color model {shown(model[1], 20)} is not read"
                 )
@@ -166,9 +174,12 @@ def read_cpt(data: bytes, entry: str = "") -> Imported:
         if not words or words[0].startswith("#") or words[0] in ("B", "F", "N"):
             continue  # comments, colors beyond the slices, and of places without a number
         words = words[:-1] if words[-1] in ("L", "U", "B") else words  # which lines a map draws
-        if len(words) == 8:  # red, green and blue between blanks
-            words = [words[0], "/".join(words[1:4]), words[4], "/".join(words[5:])]
+        if len(words) in (8, 10):  # red, green and blue, or four inks, between blanks
+            half = len(words) // 2
+            words = [words[0], "/".join(words[1:half]), words[half], "/".join(words[half + 1 :])]
         colors = [_color(number, word, hues) for word in words[1::2]]
+        inks |= any(INK.fullmatch(word) for word in words[1::2])
+        clear |= any(word.partition("@")[2].strip("0.") != "" for word in words[1::2])
         if len(words) == 4:
             start, end = (_number(number, word) for word in words[::2])
             slices.append(_Slice(start, end, *colors))
@@ -180,13 +191,14 @@ def read_cpt(data: bytes, entry: str = "") -> Imported:
             raise SceneError(f"line {number}: a color table has at most {MAX_SLICES} lines")
     if plain and slices:
         raise SceneError("some lines have two colors, and others have one")
+    said = (INKS,) * inks + (OPAQUE,) * clear
     if not slices:
-        return _evenly(plain)
+        return _evenly(plain, said)
     rising = all(a.end <= b.start for a, b in pairwise(slices))
     if not rising or not all(each.start < each.end for each in slices):
         raise SceneError("the numbers of the slices do not rise")
     stops, lost = stops_of(_pieces(slices, hues))
-    return Imported({"color": {"palette": {"stops": stops, "space": "srgb"}}}, lost)
+    return Imported({"color": {"palette": {"stops": stops, "space": "srgb"}}}, (*said, *lost))
 
 
 def _pieces(slices: list[_Slice], hues: bool) -> Iterator[Piece]:
@@ -216,7 +228,9 @@ def _color(number: int, text: str, hues: bool) -> Srgb:
             raise SceneError(f"line {number}: {text[:40]!r} is not hue, saturation and value")
         return (h, s, v) if hues else colorsys.hsv_to_rgb(h % 1, s, v)
     try:
-        if parts := TRIPLE.fullmatch(name):
+        if parts := INK.fullmatch(name):
+            found = list(_mixed(*(float(part) / 100 for part in parts.groups())))
+        elif parts := TRIPLE.fullmatch(name):
             found = [float(part) / 255 for part in parts.groups()]
         elif re.fullmatch(NUMBER, name, re.ASCII):
             found = 3 * [float(name) / 255]
@@ -227,7 +241,8 @@ def _color(number: int, text: str, hues: bool) -> Srgb:
     except ValueError:
         raise SceneError(f"line {number}: {text[:40]!r} is no color") from None
     if not all(0 <= value <= 1 for value in found):
-        raise SceneError(f"line {number}: {text[:40]!r}: numbers of a color are from 0 to 255")
+        most = "100, of inks" if INK.fullmatch(name) else "255"
+        raise SceneError(f"line {number}: {text[:40]!r}: numbers of a color are from 0 to {most}")
     red, green, blue = found
     return colorsys.rgb_to_hsv(red, green, blue) if hues else (red, green, blue)
 

@@ -29,6 +29,7 @@ import importlib
 import io
 import math
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -124,7 +125,8 @@ def _write(
             with library().File(header, planes) as picture:
                 picture.write(path_of(file))
         except (RuntimeError, ValueError) as error:
-            raise OSError(str(error).split("\n")[0]) from None
+            said = str(error).split("\n")[0]  # of a descriptor, not of the file's name
+            raise OSError(re.sub(r'^.*"/proc/\S*"\.?\s*', "", said).rstrip(".") or said) from None
 
 
 def channels(raw: EscapePlanes) -> dict[str, NDArray[Any]]:
