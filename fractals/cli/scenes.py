@@ -213,7 +213,7 @@ def is_whole(source: str) -> bool:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON, a picture, a page or what shows its format."""
+    """Return the table of the scene on stdin: TOML, JSON, or what its first bytes tell."""
     import tempfile
 
     from fractals.io.foreign.formats import SIGNS
