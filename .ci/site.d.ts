@@ -11,7 +11,7 @@ interface SiteFacts {
   formulas: Record<string, SiteFormula>; colorings: Record<string, SiteColoring>; palettes: Record<string, PaletteTable>;
   spaces: { lms: number[][]; lab: number[][]; roots: number[][]; linear: number[][]; entries: number; levels: number };
   probe: { limitSize: number[]; size: number[]; late: number; kept: number; scales: number[][]; depths: number[]; most: number };
-  bits: { all: number; exact: number; least: number; spare: number };
+  bits: { all: number; exact: number; far: number; least: number; spare: number };
   deep: { guard: number; extended: number; least: number; changed: number; first: number; next: number; patience: number };
 }
 interface SiteFormula {

@@ -79,6 +79,11 @@ def wheel(tab, notches=3):
     tab.page.mouse.wheel(0, -110 * notches)
 
 
+def spin(tab):
+    """Turn a wheel that spins freely, while the page is busy: the browser sums it up."""
+    wheel(tab, 10_000)
+
+
 def drag(tab):
     tab.page.mouse.move(80, 60)
     tab.page.mouse.down()
@@ -183,7 +188,14 @@ def test_a_held_key_shows_whole_pictures_on_a_plain_canvas(new_tab):
 
 @pytest.mark.parametrize(
     ("gesture", "octaves", "turn"),
-    [(wheel, 0.75, 0), (drag, 0, 0), (box, 2, 0), (double_click, 2, 0), (pinch, 1, 80)],
+    [
+        (wheel, 0.75, 0),
+        (spin, 8, 0),
+        (drag, 0, 0),
+        (box, 2, 0),
+        (double_click, 2, 0),
+        (pinch, 1, 80),
+    ],
 )
 def test_gestures_move_the_view_and_can_be_undone(tab, gesture, octaves, turn):
     before = tab.settle()

@@ -131,3 +131,16 @@ def test_an_own_formula_in_fractints_words_is_a_program(panels):
     part.get_by_text("which are here: p1 is 0, p2 is 0, fn1 is sin").wait_for()
     panels.until("explorer.scene.formula.name === 'program'")
     assert text.input_value() == ASKING.decode()
+
+
+def test_a_picture_that_is_none_is_told_of_once_by_its_name(panels):
+    gallery = opened(panels, "Gallery")
+    file = {"name": "fake.png", "mimeType": "image/png", "buffer": b"none"}
+    gallery.locator("input[type=file]").set_input_files(file)
+    told = panels.page.locator(".message")
+    told.first.wait_for()
+    assert "“fake.png”: Not a PNG" in told.last.inner_text()
+    assert [text for text in told.all_inner_texts() if "png" in text.lower()] == [
+        told.last.inner_text()
+    ]
+    told.last.get_by_role("button", name="Dismiss").click()

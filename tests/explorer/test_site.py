@@ -179,6 +179,7 @@ def test_links_are_those_of_the_program(ask, name):
         ({"coloring": "stripe_average"}, "program"),
         ({"coloring": "root"}, "those of 'burning_ship' escape"),
         ({"formula": "mandelbulb"}, "fractals explore"),
+        ({"center": ("1e400", "2")}, "1e400 from 0"),
         ({"formula": "newton", "center": ("0.3", "0.3"), "width": "1e-30"}, "any depth"),
         ({"layers": [{"layers": [{"coloring": "count"}]}]}, "groups"),
         ({"formula": {"name": "newton", "power": 9}}, "power"),

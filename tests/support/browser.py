@@ -24,11 +24,13 @@ COMPILED = 900  # seconds: an own formula is compiled by a process that leaves c
 STATE = """() => window.explorer && JSON.stringify(
     ["connected", "lost", "drawn", "status", "paused", "placed", "scene"].map(
         (name) => [name, explorer[name]]))"""
-# Whether a condition holds, and whether the server compiles; paused views go on.
+# Whether a condition holds, whether the server compiles, and what is done; paused views go on.
 LOOK = """[window.explorer, window.second].reduce((told, each) => {
     if (each?.paused) each.goOn();
-    return [told[0], told[1] || each?.status?.what === "compiling"];
-}, [Boolean(%s), false])"""
+    const { status, drawn } = each ?? {};
+    const done = [told[2], status?.what, status?.share, status?.done, drawn?.pass].join();
+    return [told[0], told[1] || status?.what === "compiling", done];
+}, [Boolean(%s), false, ""])"""
 COARSE = 0.25  # device pixels a CSS pixel, where panels are tested: little work for WebGL
 # The page draws on a plain canvas where WebGL2 has no graphics card, by the name of the renderer.
 CARD = """(() => {
@@ -144,19 +146,19 @@ class Explored:
         return self.page.evaluate(script, value)
 
     def until(self, condition):
-        """Wait until an expression is true: for some time, and as long as programs are compiled."""
+        """Wait until an expression is true: for some time, and as long as work goes on."""
         begun = now = time.monotonic()
-        deadline = begun + PATIENCE
+        deadline, before = begun + PATIENCE, ""
         while True:
-            found, compiling = self.page.evaluate(LOOK % f"({condition})")
+            found, compiling, done = self.page.evaluate(LOOK % f"({condition})")
             if found:
                 return
             assert not self.problems, self.problems
             assert now < deadline, (condition, self.page.evaluate(STATE))
             time.sleep(0.02)
             now = time.monotonic()
-            if compiling and now < begun + COMPILED:
-                deadline = now + PATIENCE
+            if (compiling or done != before) and now < begun + COMPILED:
+                deadline, before = now + PATIENCE, done
 
     def settle(self):
         """Wait for the exact pixels; return the scene that the page shows."""

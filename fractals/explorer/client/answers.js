@@ -135,7 +135,7 @@ export class Answers {
       message.frame === this.chain.newest
     ) {
       explorer.status = { t: "failed" };
-      message.re === "view" ? this.#return() : this.#leave();
+      this.#landed?.asked.t === "open" ? this.#leave() : this.#return();
     } else if (message.re === "paint" && paints.refused(message.seq ?? 0)) {
       this.fit.end();
       explorer.announce("painted", { ...message, color: explorer.scene.color });

@@ -6,7 +6,8 @@
 import { still } from "./ui.js";
 
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
-const DOUBLE = 128; // that a double click zooms
+const DOUBLE = 128, // that a double click zooms
+  MOST_TURNED = 512; // that one event of a wheel zooms, such as of one that spins freely while the page is busy
 const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
 const SLACK_ANGLE = 10,
   UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
@@ -78,6 +79,7 @@ export function attachGestures(explorer, canvas) {
           ? Math.sign(length) * Math.max(1, Math.round(Math.abs(length) / 110))
           : length / 100;
       wheel -= event.ctrlKey ? PINCH * length : NOTCH * notches;
+      wheel = Math.max(-MOST_TURNED, Math.min(MOST_TURNED, wheel));
       const scale = Math.trunc(wheel);
       wheel -= scale;
       if (scale) explorer.move({ at: fine(place(event)), scale, step: "wheel" });

@@ -48,7 +48,7 @@ export function speak(chosen) {
   const address = new URL(location.href);
   if (kept.set("language", chosen)) address.searchParams.delete("language");
   else address.searchParams.set("language", chosen);
-  history.replaceState(history.state, "", address);
+  if (address.href !== location.href) history.replaceState(history.state, "", address);
   location.reload();
 }
 

@@ -269,6 +269,7 @@ def facts(drawn: dict[str, Table], files: dict[str, dict[str, str]]) -> Table:
         "bits": {
             "all": number_types.BITS["float64"],
             "exact": precision.MIN_SPACING_BITS,
+            "far": precision.MAX_REACH,
             "least": number_types.MIN_SPARE_BITS,
             "spare": number_types.SPARE_BITS["float64"],
         },

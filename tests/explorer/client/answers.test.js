@@ -81,7 +81,7 @@ test("a link to a scene that can't be drawn shows what the server was started wi
   queue.entries.push({ open: { link: "far" }, again: true });
   send();
   place();
-  answers.text(error({ re: "open", frame: 1 }));
+  answers.text(error({ re: "view", frame: 1 })); // a site says so
   assert.deepEqual(queue.entries, [{ open: {}, again: true }]);
   send();
   place();

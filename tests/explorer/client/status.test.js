@@ -25,5 +25,9 @@ test("work is told once a picture is late, and a picture that is exact at once",
   assert.deepEqual(exact, { text: "limit 2,985", busy: false, wait: 0 });
   const flame = { pass: "finer", said: "quality 12 of 40" };
   assert.equal(doing({ connected: true, drawn: flame }).text, "Refining · quality 12 of 40");
+  const site = { pass: "exact", said: "", max_iterations: 1000 }; // it sends no values, and says nothing of points
+  assert.equal(doing({ connected: true, drawn: site }).text, "limit 1,000");
+  assert.equal(doing({ connected: true, drawn: { ...site, pass: "coarse" } }).text, "Drawing");
+  assert.equal(doing({ connected: true, status: { t: "failed" } }).text, "Not drawn");
   assert.equal(doing({ connected: false, drawn: flame }).text, "Not connected");
 });

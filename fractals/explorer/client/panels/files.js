@@ -66,14 +66,10 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
     const palette = await import("./photo.js")
       .then(({ paletteOf }) => paletteOf(file))
       .catch(() => null);
-    if (palette) explorer.paint({ ...explorer.wished.color, palette });
-    notify(
-      palette
-        ? say("the_palette_has_the_colors", { name: file.name })
-        : say("the_browser_cant_read_this", { name: file.name }),
-      palette ? "info" : "error",
-    );
-    return Boolean(palette);
+    if (!palette) return false;
+    explorer.paint({ ...explorer.wished.color, palette });
+    notify(say("the_palette_has_the_colors", { name: file.name }));
+    return true;
   }
 
   /** What a formula, or a file, asks for before it is drawn: numbers, choices and functions. */

@@ -22,11 +22,11 @@ export function doing({ connected, paused, drawn, status }) {
   const rest = (/** @type {string} */ text) => ({ text, busy: false, wait: 0 });
   if (!connected) return rest(say("not_connected"));
   if (paused) return rest(say("paused"));
-  if (drawn?.said !== undefined)
+  if (drawn?.said)
     return drawn.pass === "exact"
       ? rest(ofServer(drawn.said))
       : { text: say("refining_with", { text: ofServer(drawn.said) }), busy: true, wait: 0 };
-  const limit = say("limit", { count: number(drawn?.max_iterations ?? 0) });
+  const limit = drawn?.max_iterations ? say("limit", { count: number(drawn.max_iterations) }) : "";
   if (drawn?.pass === "exact") return rest(limit + (drawn.note ? say("counts_may_be_wrong") : ""));
   if (drawn?.pass === "values")
     return { text: say("refining_with", { text: limit }), busy: true, wait: 0 };

@@ -299,6 +299,8 @@ function checked({ bits: own, deep, probe }, scene, center, width, finest, { deg
     { size, supersampling } = scene.image;
   const farther = less(abs(center[0]), abs(center[1])) ? center[1] : center[0],
     far = log2(add(abs(farther), mul(width, HALF)));
+  if (far >= own.far)
+    throw new Error(told("too_far", { exponent: Math.floor(far * Math.log10(2)) }));
   const finer = (/** @type {number} */ columns) => -log2(div(finest, ratio(columns))),
     // after a step from near 0 neighbors in a Julia set are nearer still, but not near 0
     along = scene.julia ? Math.max(far, (1 - degree) * Math.min(0, far)) : far,

@@ -102,6 +102,11 @@ export const texts = {
     "Der Link ist beschädigt oder abgeschnitten: Kopieren Sie ihn noch einmal ganz",
     "链接已损坏或不完整：请重新完整复制",
   ],
+  too_far: [
+    "the view lies 1e{exponent} from 0: nothing is drawn out there",
+    "Die Ansicht liegt 1e{exponent} von 0: Dort draußen wird nichts gezeichnet",
+    "视图距离 0 有 1e{exponent}：那里什么都不画",
+  ],
   too_wide: [
     "the view would be as wide as 1e{exponent}: go the other way",
     "Die Ansicht würde so breit wie 1e{exponent}: Gehen Sie in die andere Richtung",

@@ -714,7 +714,7 @@ export const texts = {
     "Der Autopilot ist aus, weil das System um weniger Bewegung bittet.",
   the_bookmarks_have_another_order: "Die Lesezeichen haben eine andere Reihenfolge.",
   the_border_has_no_end: "Der Rand hat kein Ende",
-  the_browser_cant_read_this: "{name}: Der Browser kann dieses Bild nicht lesen",
+  the_browser_cant_read_this: "„{name}“: Der Browser kann dieses Bild nicht lesen",
   the_browser_does_not_allow:
     "Der Browser erlaubt hier kein Kopieren von Bildern: Export erstellt eine Datei.",
   the_browser_does_not_allow_copying:
@@ -871,8 +871,8 @@ export const texts = {
   wall_of_nine_title: "{title}: Neunerwand",
   wall_of_versions: "Wand der Versionen",
   was_not_sent_it_is:
-    "{name} wurde nicht gesendet: Es ist ein Ordner, oder der Server antwortet nicht",
-  was_not_sent_the_server: "{name} wurde nicht gesendet: Der Server antwortet nicht",
+    "„{name}“ wurde nicht gesendet: Es ist ein Ordner, oder der Server antwortet nicht",
+  was_not_sent_the_server: "„{name}“ wurde nicht gesendet: Der Server antwortet nicht",
   was_removed: "{name} wurde entfernt.",
   what_differs: "Was verschieden ist",
   what_has_no_picture_has: "Was kein Bild hat, hat hier keinen Sinn.",

@@ -701,7 +701,7 @@ export const texts = {
   the_autopilot_is_off_because: "The autopilot is off, because the system asks for reduced motion.",
   the_bookmarks_have_another_order: "The bookmarks have another order.",
   the_border_has_no_end: "The border has no end",
-  the_browser_cant_read_this: "{name}: the browser can't read this picture",
+  the_browser_cant_read_this: "“{name}”: the browser can't read this picture",
   the_browser_does_not_allow:
     "The browser does not allow copying of pictures here: Export makes a file.",
   the_browser_does_not_allow_copying:
@@ -853,8 +853,8 @@ export const texts = {
   wall_of_nine: "Wall of nine",
   wall_of_nine_title: "{title}: wall of nine",
   wall_of_versions: "Wall of versions",
-  was_not_sent_it_is: "{name} was not sent: it is a folder, or the server does not answer",
-  was_not_sent_the_server: "{name} was not sent: the server does not answer",
+  was_not_sent_it_is: "“{name}” was not sent: it is a folder, or the server does not answer",
+  was_not_sent_the_server: "“{name}” was not sent: the server does not answer",
   was_removed: "{name} was removed.",
   what_differs: "What differs",
   what_has_no_picture_has: "What has no picture has no meaning here.",
