@@ -6,9 +6,9 @@ the solid, and ends where it leaves it.
 
 The estimate is a bound from below. What is compared with a footprint is the distance to be
 expected, the estimate times `Solid.shortness`: that is the field, and a ray goes a share of it. Of
-powers the share grows with the distance, from an estimate where that is the footprint to
-`Solid.longer` estimates, so that a ray takes short steps only where it may meet the surface. Where
-it ends, it goes back by as much as the distance is below the footprint.
+powers and some boxes the share grows with the distance, from an estimate where that is the
+footprint to `Solid.longer` estimates, so that a ray takes short steps only where it may meet the
+surface. Where it ends, it goes back by as much as the distance is below the footprint.
 
 What is far from the surface is walked once for many rays: a *cone* around those of a block of
 pixels goes as long as nothing of it comes near the surface, then the smaller ones of the blocks in

@@ -134,6 +134,8 @@ class Solid(AnyFormula):
     # How many times as far as the distance estimate the surface is, as a rule: with that distance
     # half a pixel is compared, but no ray goes farther than the estimate at once. 0: as of `SHORT`.
     short: float = 0.0
+    # By how many estimates a ray far from the surface goes at once. 0: as of `Solid.longer`.
+    far: float = 0.0
     # ``trap(x, y, z, options)``, a number that colors the surface: the least one of the points of
     # an orbit after the first. Without it: the distance of these points from 0.
     trap: Callable[..., Any] | None = None
@@ -180,6 +182,8 @@ class Solid(AnyFormula):
             raise ValueError("bound and bail are more than 0, and factor is at most 1")
         if self.short and not 1 <= self.short <= LARGEST:
             raise ValueError(f"short: {self.short:g} is less than 1")
+        if self.far and not 1 <= self.far <= max(1.0, self.shortness):
+            raise ValueError(f"far: {self.far:g} is not from 1 to {self.shortness:g}")
 
     @property
     def shortness(self) -> float:
@@ -193,10 +197,11 @@ class Solid(AnyFormula):
 
         A ray that goes straight to a surface as far as powers expect it goes so far that the balls
         of the estimates around both ends of its step touch. Solids with a `short` of their own go
-        one estimate: with more, rays to bicomplex numbers and to the Bristorbrot pass members.
+        one estimate, unless `far` says more: rays to bicomplex numbers and to the Bristorbrot pass
+        members then.
         """
         powers = self.distance == "log" and not self.short
-        return 2 * self.shortness / (1 + self.shortness) if powers else 1.0
+        return self.far or (2 * self.shortness / (1 + self.shortness) if powers else 1.0)
 
     def generally(self) -> "Solid":
         """Return the solid with the steps for all values of its options."""

@@ -34,7 +34,7 @@ from fractals.space.plan import SolidPlan, effort_of, numbers_of, sources_of
 from fractals.space.trace import CHECKED, Tracing, open_tracing
 from fractals.threads import Progress, add
 
-SUMS = 5  # version of what samples add up to: raised where rays or light of a picture change
+SUMS = 6  # version of what samples add up to: raised where rays or light of a picture change
 CHANGED = ("light.samples",)  # keys that change no light of a sample
 COLORS = ("red", "green", "blue")
 SOURCE_NAMES = ("sun", "horizon", "zenith", "ground", "emission")  # in the order of `sources_of`

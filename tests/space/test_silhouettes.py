@@ -45,9 +45,9 @@ def test_every_solid_has_members():
     assert set(members.MAPS) | {"solid_hybrid"} == set(catalog.names("solid"))
 
 
-def tracings(name):
+def tracings(name, **options):
     """Yield what traces a solid for each camera: around it, near it, and within its sphere."""
-    scene = solid_scene(name, size=SIZE, precision="float64", lens=0)
+    scene = solid_scene({"name": name, **options}, size=SIZE, precision="float64", lens=0)
     for k in range(CAMERAS):
         turn, up = 360 * k / CAMERAS, 25 * (k % 3 - 1)
         if name in ("amazing_surf", *ENDLESS):
@@ -117,9 +117,12 @@ def test_a_box_whose_steps_hardly_magnify_is_whole():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", catalog.names("solid"))
-def test_rays_of_ten_cameras_end_half_a_pixel_before_members(name):
-    found = [measured(tracing) for tracing in tracings(name)]
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [*((name, {}) for name in catalog.names("solid")), ("mandelbox", {"scale": 2.0})],
+)
+def test_rays_of_ten_cameras_end_half_a_pixel_before_members(name, options):
+    found = [measured(tracing) for tracing in tracings(name, **options)]
     assert len(found) == CAMERAS
     assert sum(len(away) > 0 for away, _ in found) >= 6  # some see the sky alone
     check(found, ROUGH.get(name, ALL), 0.02 if name in ROUGH else 0.0)

@@ -66,6 +66,8 @@ def mandelbox(scale=-1.5, fold=1.0, inner=0.5, outer=1.0, turn=0.0, tilt=0.0, ro
         bail=1e4,
         bound=side * math.sqrt(3),
         short=short,
+        # So that the surface is still an estimate away, as a rule; more than 2 was not measured
+        far=min(2.0, max(1.0, short - 1)),
         options=(*options, *rotation(**angles)) if turned else options,
         parameters=given,
         knobs=BOX_KNOBS,
@@ -184,6 +186,7 @@ def pseudo_kleinian(
         constants=(cx, cy, cz),
         factor=0.5,
         short=2.0,
+        far=1.2,  # measured: with more, rays to some of these solids end too deep
         options=(box_x, box_y, box_z, size, tube),
         parameters=given,
         knobs=KLEINIAN_KNOBS,
