@@ -239,7 +239,7 @@ class Verb(Laidout):
             kind = SceneError if len(arguments) == len(given) == 1 else OptionError
             what = "folder" if name.endswith("/") else "file"
             if "://" in name:
-                raise kind(f"{shown(name)}: addresses of the web are not opened: save it as a file")
+                raise kind(f"{shown(name)}: addresses of the web are not opened: save the file")
             if not os.path.exists(name):
                 import shlex
 

@@ -88,7 +88,7 @@ def requested_scene(
             continue
         if re.fullmatch(NUMBER, part):
             raise OptionError(f"'{part}' is no scene: X,Y is one word, such as \"-0.75,0.1\"")
-        if part[:1] in DASHES:  # as text processors write hyphens
+        if part.startswith(tuple(DASHES)):  # as text processors write hyphens
             meant = "-" * (1 + (len(part.lstrip(DASHES)) > 1)) + part.lstrip(DASHES)
             raise OptionError(f"'{shown(part, 40)}' is no scene: an option is {shown(meant, 40)}")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
