@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from fractals import catalog
@@ -171,9 +170,12 @@ class Laidout(click.Command):
         try:
             return super().parse_args(ctx, list(itertools.chain.from_iterable(parts)))
         except click.NoSuchOption as error:
-            known = [name for each in self.get_params(ctx) for name in each.opts]
-            said = unknown_option(error.option_name, known, ctx.command_path, args)
-            raise OptionError(said) from None
+            raise OptionError(self.unknown(error.option_name, ctx, args)) from None
+
+    def unknown(self, name: str, ctx: click.Context, args: list[str]) -> str:
+        """Return the message of an unknown option."""
+        known = [own for each in self.get_params(ctx) for own in each.opts]
+        return unknown_option(name, known, ctx.command_path, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options, each section under its own head; those of most verbs come last."""
@@ -224,14 +226,14 @@ class Verb(Laidout):
     def invoke(self, ctx: click.Context) -> Any:
         """Call the verb, unless its last argument is no file, and looks like one to write."""
         output = next((each for each in self.params if isinstance(each, OutputOption)), None)
-        if output and ctx.params.get("output") == "":  # as of a script's variable that is not set
-            raise OptionError("-o: the name is empty")
-        if output and ctx.get_parameter_source("output") is ParameterSource.DEFAULT:
+        if output and not ctx.params.get("output"):
             self._check_arguments(ctx, output)
         return super().invoke(ctx)
 
     def _check_arguments(self, ctx: click.Context, output: "OutputOption") -> None:
-        """Refuse a last argument that looks like an output and does not exist."""
+        """Refuse an empty name, and a last argument that looks like an output and is not there."""
+        if ctx.params.get("output") == "":  # as of a script's variable that is not set
+            raise OptionError("-o: the name is empty")
         arguments = [each for each in self.params if isinstance(each, click.Argument)]
         given = ctx.params.get(arguments[-1].name or "") if arguments else ()
         if isinstance(given, tuple) and given and output.matches(name := given[-1]):
