@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from fractals import catalog
@@ -226,7 +227,8 @@ class Verb(Laidout):
     def invoke(self, ctx: click.Context) -> Any:
         """Call the verb, unless its last argument is no file, and looks like one to write."""
         output = next((each for each in self.params if isinstance(each, OutputOption)), None)
-        if output and not ctx.params.get("output"):
+        source = ctx.get_parameter_source("output")
+        if output and (source is ParameterSource.DEFAULT or ctx.params["output"] == ""):
             self._check_arguments(ctx, output)
         return super().invoke(ctx)
 
