@@ -171,9 +171,12 @@ class Laidout(click.Command):
         try:
             return super().parse_args(ctx, list(itertools.chain.from_iterable(parts)))
         except click.NoSuchOption as error:
-            known = [name for each in self.get_params(ctx) for name in each.opts]
-            said = unknown_option(error.option_name, known, ctx.command_path, args)
-            raise OptionError(said) from None
+            raise OptionError(self.unknown(error.option_name, ctx, args)) from None
+
+    def unknown(self, name: str, ctx: click.Context, args: list[str]) -> str:
+        """Return the message of an unknown option."""
+        known = [own for each in self.get_params(ctx) for own in each.opts]
+        return unknown_option(name, known, ctx.command_path, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options, each section under its own head; those of most verbs come last."""
@@ -224,14 +227,15 @@ class Verb(Laidout):
     def invoke(self, ctx: click.Context) -> Any:
         """Call the verb, unless its last argument is no file, and looks like one to write."""
         output = next((each for each in self.params if isinstance(each, OutputOption)), None)
-        if output and ctx.params.get("output") == "":  # as of a script's variable that is not set
-            raise OptionError("-o: the name is empty")
-        if output and ctx.get_parameter_source("output") is ParameterSource.DEFAULT:
+        source = ctx.get_parameter_source("output")
+        if output and (source is ParameterSource.DEFAULT or ctx.params["output"] == ""):
             self._check_arguments(ctx, output)
         return super().invoke(ctx)
 
     def _check_arguments(self, ctx: click.Context, output: "OutputOption") -> None:
-        """Refuse a last argument that looks like an output and does not exist."""
+        """Refuse an empty name, and a last argument that looks like an output and is not there."""
+        if ctx.params.get("output") == "":  # as of a script's variable that is not set
+            raise OptionError("-o: the name is empty")
         arguments = [each for each in self.params if isinstance(each, click.Argument)]
         given = ctx.params.get(arguments[-1].name or "") if arguments else ()
         if isinstance(given, tuple) and given and output.matches(name := given[-1]):
@@ -239,7 +243,7 @@ class Verb(Laidout):
             kind = SceneError if len(arguments) == len(given) == 1 else OptionError
             what = "folder" if name.endswith("/") else "file"
             if "://" in name:
-                raise kind(f"{shown(name)}: addresses of the web are not opened: save it as a file")
+                raise kind(f"{shown(name)}: addresses of the web are not opened: save the file")
             if not os.path.exists(name):
                 import shlex
 

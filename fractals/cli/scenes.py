@@ -42,8 +42,9 @@ MOST_PAN = 100_000  # decimal exponent, beyond which the digits of a place take 
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
-NUMBER = r"[-+]?\d{0,20}[.,]?\d{1,20}"  # as half of a point is typed
-DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"  # hyphens of text processors
+# Half of a point, of which a shell may make two words, and an option that was copied from a page
+NO_SCENE = re.compile(rf"[-+]?\d{{0,20}}[.,]?\d{{1,20}}|[{DASHES}].*", re.ASCII)
 NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # characters that no file's name has, on Windows too
 # Of what stdin holds, by how it begins.
 SUFFIXES = {
@@ -82,14 +83,9 @@ def requested_scene(
     parts = [part for source in sources for part in merged_parts(source)]
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
-    for part in parts:  # a shell may make two words of X,Y
-        if not isinstance(part, str) or os.path.exists(part):
-            continue
-        if re.fullmatch(NUMBER, part):
-            raise OptionError(f"'{part}' is no scene: X,Y is one word, such as \"-0.75,0.1\"")
-        if part[:1] in DASHES:  # as text processors write hyphens
-            meant = "-" * (1 + (len(part.lstrip(DASHES)) > 1)) + part.lstrip(DASHES)
-            raise OptionError(f"'{shown(part, 40)}' is no scene: an option is {shown(meant, 40)}")
+    for part in parts:
+        if isinstance(part, str) and NO_SCENE.fullmatch(part) and not os.path.exists(part):
+            raise _no_scene(part)
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
     scene = scene_of([*own, *read], lost, **shared.reading())
@@ -102,6 +98,15 @@ def requested_scene(
     if "author" in options:  # of a verb that writes pictures
         changed = credited(scene, changed, given, defaults)
     return fitted(scene, changed, given) if fits else changed
+
+
+def _no_scene(part: str) -> OptionError:
+    """Return the error of a word that is meant to be no scene."""
+    meant = part.lstrip(DASHES)
+    if meant == part:
+        return OptionError(f"'{part}' is no scene: X,Y is one word, such as \"-0.75,0.1\"")
+    meant = ("--" if len(meant) > 1 else "-") + meant
+    return OptionError(f"'{shown(part, 40)}' is no scene: an option is {shown(meant, 40)}")
 
 
 def _with_changes(scene: "Scene", changes: Mapping[str, Any], given: Mapping[str, Any]) -> "Scene":

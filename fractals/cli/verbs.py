@@ -167,18 +167,13 @@ class Verbs(Laidout, click.Group):
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments; an unknown option before the verb is an `OptionError` that says so."""
+    def unknown(self, name: str, ctx: click.Context, args: list[str]) -> str:
+        """Return the message of an unknown option, or of one that stands before the verb."""
         verb = next((each for each in args if each in COMMANDS), "")
-        try:
-            return super().parse_args(ctx, args)
-        except OptionError:
-            if not verb:
-                raise
-            typed = shown(args[0], 40)
-            raise OptionError(
-                f"{typed} stands before the verb: fractals {verb} {typed} ..."
-            ) from None
+        if not verb:
+            return super().unknown(name, ctx, args)
+        typed = shown(args[0], 40)
+        return f"{typed} stands before the verb: fractals {verb} {typed} ..."
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

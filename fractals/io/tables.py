@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fractals import catalog
-from fractals.errors import MAX_LINES
+from fractals.errors import MAX_LINES, SceneError, shown
 from fractals.io.escape_data import SUFFIXES, EscapePlanes
 from fractals.io.facts import RESOLVED, checked
 from fractals.io.files import (
@@ -83,6 +83,8 @@ def read_any(
     if (table := gallery_table(source)) is not None:
         return table
     if isinstance(source, str):
+        if "://" in name:
+            raise SceneError(f"{shown(name)}: addresses of the web are not opened: save the file")
         path, _ = split_source(name)
         if not (path.suffix or os.path.exists(path)):
             known = catalog.has("solid", name)

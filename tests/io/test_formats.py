@@ -293,3 +293,22 @@ def test_settings_of_rust_fractal(tmp_path):
     lost.clear()
     assert load_scene(path, lost=lost).image.size == (64, 48)
     assert lost == [f"{path}: 'frames = 1000'"]
+
+
+@pytest.mark.parametrize("name", ["https://x.org/a.kfr", "http://x.org/sea", "file:///a/b.toml"])
+def test_addresses_are_not_opened(name):
+    with pytest.raises(SceneError) as told:
+        load_scene(name)
+    assert str(told.value) == f"{name}: addresses of the web are not opened: save the file"
+    assert load_scene('{"title": "https://x.org"}').title == "https://x.org"
+
+
+@pytest.mark.parametrize("name", ["a.kfr", "a.toml", "a.f3.toml", "a.map"])
+def test_an_end_too_many_is_told(tmp_path, name):
+    """Some systems and forums add .txt to what is saved from a page."""
+    (tmp_path / f"{name}.txt").write_text("anything")
+    with pytest.raises(SceneError) as told:
+        load_scene(tmp_path / f"{name}.txt")
+    assert str(told.value).endswith(f"{name}.txt: rename it to {name}: its end tells the format")
+    with pytest.raises(SceneError, match="no scene of the gallery, and no file that ends in"):
+        load_scene(tmp_path / "b.kfr.txt")

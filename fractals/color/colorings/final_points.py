@@ -1,13 +1,14 @@
 """Colorings of the last point of an orbit: its direction and distance, and of its derivative."""
 
 import math
+from typing import Any
 
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, in_widths, make_lines
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, sqrt
 
 # How values from 0 to 1 are drawn that darken the layers below
-OVER_OTHERS = {"transfer": "linear", "palette": "ink", "blend": "multiply"}
+OVER_OTHERS: Any = {"transfer": "linear", "palette": "ink", "blend": "multiply"}
 
 
 def settings_alone(formula, escape_radius, width, **settings):

@@ -537,7 +537,7 @@ def read_rust_fractal(data: bytes, entry: str) -> Imported:
         known = known | {"palette"}
     if "palette_iteration_span" in table and {"real", "imag"} <= table.keys():
         span = positive(table["palette_iteration_span"], "palette_iteration_span")
-        shown_colors = {"coloring": "smooth", "transfer": "linear"}
+        shown_colors: dict[str, Any] = {"coloring": "smooth", "transfer": "linear"}
         shown_colors["density"] = min(float(1 / span), 1e6)
         shown_colors["offset"] = real(table.get("palette_offset", 0), "palette_offset") % 1
         scene["color"] = scene.get("color", {}) | shown_colors

@@ -60,6 +60,10 @@ OTHERS = {
     **dict.fromkeys(FILMS, "films carry no scene: name the file that it was made of"),
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
     ".xaf": "animations of XaoS are not read; its .xpf is",
+    **dict.fromkeys(
+        (".7z", ".bz2", ".gz", ".rar", ".tar", ".tgz", ".xz", ".zip", ".zst"),
+        "it is compressed: unpack it first",
+    ),
 }
 UNTOLD = (".jpeg", ".tiff", ".flam3", ".act", ".ase", ".cpt", ".pal")
 WORDS = re.compile(r"(?:(?:^|\s+)@?\w+=\S*)+$")  # that set what an entry asks for
@@ -180,6 +184,11 @@ def read(source: str, folders: Sequence[Path] = (), lossy: bool = False) -> Impo
     if form is None:
         if other := OTHERS.get(path.suffix.lower()):
             raise SceneError(f"{shown(source, 300)}: {other}")
+        if path.is_file() and (find(path.stem) or Path(path.stem).suffix.lower() in OWN):
+            meant = shown(path.stem, 80)  # as some systems and forums add .txt
+            raise SceneError(
+                f"{shown(source, 300)}: rename it to {meant}: its end tells the format"
+            )
         name = shown(source, 300) or "''"
         raise SceneError(f"{name}: no scene of the gallery, and no file that ends in {suffixes()}")
     data = read_bytes(path, MAX_BYTES)
