@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, shown, typed
 
 PACKAGE = Path(__file__).parent
 # A wheel has the gallery's scenes inside the package, a checkout beside it.
@@ -109,7 +109,7 @@ def names(kind: str = "") -> tuple[str, ...]:
     found = KINDS.get(kind, "gallery" if kind == "scene" else kind)
     if found not in KINDS.values():
         raise OptionError(
-            f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join((*KINDS, *TABLED))}"
+            f"unknown kind {typed(kind)}: choose one of {', '.join((*KINDS, *TABLED))}"
         )
     return _names(found)
 

@@ -18,7 +18,7 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 MAX_LINE = 2000  # characters of a message
@@ -154,14 +154,19 @@ def escaped(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def shown(given: Any, most: int = MAX_SHOWN) -> str:
+def typed(given: Any, most: int = 40) -> str:
+    """Return a value as Python writes it, for a message; see `shown`."""
+    return shown(given, most, repr)
+
+
+def shown(given: Any, most: int = MAX_SHOWN, write: Callable[[Any], str] = str) -> str:
     r"""Return a given text for a message: `escaped`, and cut at `most` characters.
 
-    >>> print(shown("red\x1b[0m"), shown("a" * 9, 3))
-    red\x1b[0m aaa...
+    >>> print(shown("red\x1b[0m"), shown("a" * 9, 3), typed("a"))
+    red\x1b[0m aaa... 'a'
     """
     try:
-        text = str(given)
+        text = write(given)
     except ValueError:  # Python refuses to write integers of more than 4300 digits
         text = "an integer of more than 4300 digits"
     return escaped(text[:most]) + "..." * (len(text) > most)

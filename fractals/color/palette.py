@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import catalog
-from fractals.errors import InputError, shown
+from fractals.errors import InputError, shown, typed
 
 # Color spaces: sRGB, linear light, OKLab and OKLCH.
 
@@ -340,7 +340,7 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
         place, color = stop if isinstance(stop, list | tuple) and len(stop) == 2 else (None, stop)
         place = k / last if place is None else place
         if not isinstance(place, int | float) or not 0 <= place <= 1:
-            said = shown(repr(place), 40)
+            said = typed(place)
             raise InputError(f"the position {said} of palette stop {k + 1} is not from 0 to 1")
         if stops and place <= stops[-1][0]:
             raise InputError(f"the positions of the palette's stops don't rise at stop {k + 1}")
@@ -351,7 +351,9 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
 
 def _no_stops(given: Any) -> InputError:
     """Return the error of what is no list of stops, such as the name of a palette."""
-    named = f"; fractals.load_scene(palette={given!r:.80}).color.make_palette() is one by its name"
+    named = (
+        f"; fractals.load_scene(palette={typed(given, 80)}).color.make_palette() is one by its name"
+    )
     return InputError(
         f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']"
         + named * isinstance(given, str)

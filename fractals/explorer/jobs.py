@@ -23,7 +23,7 @@ from time import monotonic, time
 from typing import Any
 
 from fractals.backends.probe import memory_size
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, typed
 from fractals.explorer import posters, protocol
 from fractals.explorer.frames import FrameView, octaves
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
@@ -235,8 +235,8 @@ class Workers:
         address = self.cluster.address
         if not isinstance(address, str) or address.partition(":")[0] in STARTED:
             raise OptionError(
-                f"cluster={address!r:.60}: the explorer requires the address of a scheduler, such "
-                "as tcp://HOST:PORT, because each export is a process that joins it"
+                f"cluster={typed(address, 60)}: the explorer requires the address of a scheduler, "
+                "such as tcp://HOST:PORT, because each export is a process that joins it"
             )
         self._pool = open_pool(address, self.cluster.keys, self.cluster.insecure)
         self._ended = threading.Event()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.devices import choose
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, typed
 from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import AUDIO, CODECS, Audio, Video
 from fractals.films.frames import (
@@ -583,10 +583,10 @@ class Timeline:
             The type is another one, or a number is not whole.
         """
         if dtype not in ("uint8", "uint16"):
-            raise OptionError(f"dtype={shown(repr(dtype), 40)}: give 'uint8' or 'uint16'")
+            raise OptionError(f"dtype={typed(dtype)}: give 'uint8' or 'uint16'")
         begin, end = whole(first), len(self) if last is None else whole(last)
         if begin is None or end is None:
-            raise OptionError(f"frames({first!r:.40}, {last!r:.40}): give whole numbers")
+            raise OptionError(f"frames({typed(first)}, {typed(last)}): give whole numbers")
         frames = self._frames(range(len(self))[begin:end])
         return map(rounded, frames) if dtype == "uint8" else frames
 

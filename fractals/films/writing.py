@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, BinaryIO
 
 from fractals import __version__
-from fractals.errors import FractalsError, OptionError, SceneError, counted, shown
+from fractals.errors import FractalsError, OptionError, SceneError, counted, shown, typed
 from fractals.films import encode
 from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
@@ -146,7 +146,7 @@ def _numbers(film: Timeline, frames: tuple[int, int] | None) -> range:
     pair = [number for number in map(whole, parts) if number is not None]
     if not len(pair) == len(parts) == 2:
         raise OptionError(
-            f"frames={frames!r:.40}: give two whole numbers, a frame and the one after the last"
+            f"frames={typed(frames)}: give two whole numbers, a frame and the one after the last"
         )
     first, last = pair
     if not 0 <= first < last <= len(film):

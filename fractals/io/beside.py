@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fractals.errors import InputError, OptionError, shown
+from fractals.errors import InputError, OptionError, shown, typed
 
 MAX_BESIDE = 10_000  # files of a folder that are looked at
 
@@ -21,7 +21,7 @@ def folders_of(given: Any) -> tuple[Path, ...]:
     if not isinstance(several, Sequence) or not all(
         isinstance(each, str | os.PathLike) for each in several
     ):
-        raise OptionError(f"formulas={given!r:.60}: give a folder, or a list of folders")
+        raise OptionError(f"formulas={typed(given, 60)}: give a folder, or a list of folders")
     folders = tuple(Path(os.path.expanduser(each)) for each in several)
     for folder in folders:
         if not os.path.isdir(folder):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown, typed
 from fractals.io import png
 from fractals.scene.numbers import LONG_INTEGER, ExactFloat, plain
 
@@ -58,14 +58,14 @@ def as_path(given: Any) -> Path:
     """Return the path that a caller of the library gave, or raise an `OptionError`."""
     name = os.fspath(given) if isinstance(given, os.PathLike) else given
     if not isinstance(name, str):
-        raise OptionError(f"{given!r:.60}: give the name of a file")
+        raise OptionError(f"{typed(given, 60)}: give the name of a file")
     return Path(name)
 
 
 def check_overwrite(given: Any) -> None:
     """Raise an `OptionError` for a value of ``overwrite=`` that is neither True nor False."""
     if not isinstance(plain(given), bool):
-        raise OptionError(f"overwrite={given!r:.40}: give True or False")
+        raise OptionError(f"overwrite={typed(given)}: give True or False")
 
 
 def check_output(path: str | Path, overwrite: bool) -> None:

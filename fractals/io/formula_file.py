@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from fractals.errors import InputError, shown
+from fractals.errors import InputError, shown, typed
 from fractals.io.files import as_path
 from fractals.kernels.formula import AnyFormula, with_recipe
 
@@ -58,9 +58,7 @@ def load_formula(path: str | Path, **options: Any) -> AnyFormula:
     except Exception as error:
         raise InputError(_failure(path, error)) from None
     if not (isinstance(formula, AnyFormula) and formula.functions):
-        raise InputError(
-            f"{shown(path)}: make() returns {shown(repr(formula), 40)}, no Formula and no Solid"
-        )
+        raise InputError(f"{shown(path)}: make() returns {typed(formula)}, no Formula and no Solid")
     names = {
         function.__name__
         for function in (getattr(formula, name, None) for name in formula.functions)

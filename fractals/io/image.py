@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from fractals.errors import OptionError, SceneError, shown
+from fractals.errors import OptionError, SceneError, shown, typed
 from fractals.io import metadata, png
 from fractals.io.facts import RESOLVED, Partial, PictureFacts, Summary, resolved_values
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
@@ -238,7 +238,7 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         check_format(file_format, self.scene.image.model_copy(update=own))
         number = whole(quality)
         if quality is not None and not (number and 1 <= number <= 100):
-            raise OptionError(f"quality={quality!r:.40}: give a whole number from 1 to 100")
+            raise OptionError(f"quality={typed(quality)}: give a whole number from 1 to 100")
         return number
 
     def show(self) -> None:
@@ -418,7 +418,7 @@ def read_small(path: str | Path) -> Pixels:
 def _check_open(file: Any) -> None:
     """Raise an `OptionError` for what bytes can't be written to."""
     if not hasattr(file, "write") or isinstance(file, io.TextIOBase):
-        raise OptionError(f"{file!r:.60}: give the name of a file, or an open binary file")
+        raise OptionError(f"{typed(file, 60)}: give the name of a file, or an open binary file")
 
 
 def format_of(path: str | Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from fractals import catalog
 from fractals.color import trap_image
-from fractals.errors import InputError, OptionError, SceneError, shown, warn
+from fractals.errors import InputError, OptionError, SceneError, shown, typed, warn
 from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.files import (
     PATH_SHOWN,
@@ -234,7 +234,7 @@ def load_scene(
     for source in sources:
         if not isinstance(source, str | Path | Mapping | Scene):
             raise OptionError(
-                f"{shown(repr(source), 60)} is no scene: give a name, a path, a table or a Scene; "
+                f"{typed(source, 60)} is no scene: give a name, a path, a table or a Scene; "
                 "keys of the scene are keywords, as in size=(800, 600) and center=(-0.75, 0.1)"
             )
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:

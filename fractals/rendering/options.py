@@ -22,7 +22,7 @@ from typing import (
 
 from fractals import catalog
 from fractals.catalog import did_you_mean
-from fractals.errors import OptionError, shown, warn
+from fractals.errors import OptionError, shown, typed, warn
 from fractals.meant import KEYWORDS, SYNONYMS
 from fractals.scene.numbers import check_floats, plain, whole
 from fractals.scene.written import Written
@@ -80,14 +80,14 @@ def _as_number(name: str, field: OptionField, value: Any) -> Any:
     number = whole(value) if takes_whole else plain(value)
     if field.kinds == (bool,):
         if not isinstance(number, bool):
-            raise OptionError(f"{name}={value!r:.40}: give True or False")
+            raise OptionError(f"{name}={typed(value)}: give True or False")
         return number
     if isinstance(number, bool) or not isinstance(number, int | float):
         if field.limits:
             return value  # its check names the limits
         kind = "a whole number" if takes_whole else "a number"
         default = ", or None" if NoneType in field.kinds else ""
-        raise OptionError(f"{name}={value!r:.40}: give {kind}{default}")
+        raise OptionError(f"{name}={typed(value)}: give {kind}{default}")
     if not takes_whole:
         try:
             check_floats(number, name)
@@ -99,7 +99,7 @@ def _as_number(name: str, field: OptionField, value: Any) -> Any:
 def check_function(name: str, given: Any) -> None:
     """Raise an `OptionError` for a value that is neither a function nor None."""
     if not (given is None or callable(given)):
-        raise OptionError(f"{name}={given!r:.40}: give a function, or None")
+        raise OptionError(f"{name}={typed(given)}: give a function, or None")
 
 
 OPTIONS: dict[str, OptionField] = {}  # those of all classes, by name
@@ -205,11 +205,11 @@ class DeviceOptions(SourceOptions):
     def check(self) -> None:
         """Raise an `OptionError` for a bad value."""
         if not isinstance(self.device, str):
-            raise OptionError(f"device={self.device!r:.40}: give a text such as 'auto' or 'cpu'")
+            raise OptionError(f"device={typed(self.device)}: give a text such as 'auto' or 'cpu'")
         if self.threads is not None and not 1 <= self.threads <= MAX_THREADS:
             raise OptionError(f"{shown(self.threads, 40)} threads: give 1 to {MAX_THREADS}")
         if not callable(self.on_message):
-            raise OptionError(f"on_message={self.on_message!r:.40}: give a function")
+            raise OptionError(f"on_message={typed(self.on_message)}: give a function")
 
 
 class RenderOptions(DeviceOptions):
@@ -234,7 +234,7 @@ class RenderOptions(DeviceOptions):
         """Raise an `OptionError` for a bad value."""
         super().check()
         if not (isinstance(self.progress, bool | None) or callable(self.progress)):
-            raise OptionError(f"progress={self.progress!r:.40}: give True, a function, or None")
+            raise OptionError(f"progress={typed(self.progress)}: give True, a function, or None")
 
     @property
     def on_progress(self) -> Callable[[int, int], None] | None:

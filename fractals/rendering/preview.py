@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, OptionError, first_line, shown
+from fractals.errors import FractalsError, OptionError, first_line, shown, typed
 from fractals.io import png
 from fractals.io.files import check_output, open_to_read, written
 from fractals.io.image import Image
@@ -225,7 +225,7 @@ def shown_by(given: Any, tell: Callable[[str], None]) -> ShowPreview | None:
     if callable(given):
         found: ShowPreview = given
         return found
-    raise OptionError(f"preview={given!r:.40}: give the name of a PNG, a function, or False")
+    raise OptionError(f"preview={typed(given)}: give the name of a PNG, a function, or False")
 
 
 class PreviewFile:

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
 
 from fractals.backends.base import Backend, Stages
-from fractals.errors import DeviceFailedError, OptionError, on_the_cpu
+from fractals.errors import DeviceFailedError, OptionError, on_the_cpu, typed
 from fractals.io import png
 from fractals.io.facts import resolved_values
 from fractals.io.image import Image, png_beginning
@@ -277,8 +277,8 @@ def _raw_numbers(given: Any) -> Any:
         return load_raw(given)
     if not isinstance(getattr(given, "scene", None), Scene) or isinstance(given, Image):
         raise OptionError(
-            f"{given!r:.60} are no raw numbers: give what fractals.compute returned, or the path "
-            "of a file"
+            f"{typed(given, 60)} are no raw numbers: give what fractals.compute returned, or the "
+            "path of a file"
         )
     return given
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, typed
 from fractals.io.escape_data import EscapePlanes
 from fractals.io.raw_data import WIDTHS, resolves
 from fractals.kernels.coloring import Coloring
@@ -25,7 +25,7 @@ LEAST_WIDTH = 1e-290  # of a view, whose lengths float64 holds in plane units wi
 def values_of(raw: EscapePlanes, coloring: str | Mapping[str, Any], unit: str) -> NDArray[Any]:
     """Return the values of a coloring; see `EscapeData.values`."""
     if unit not in UNITS:
-        raise OptionError(f"unit={shown(repr(unit), 40)}: give 'plane' or 'width'")
+        raise OptionError(f"unit={typed(unit)}: give 'plane' or 'width'")
     scene = colored(raw.scene, coloring)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from fractals import catalog
-from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
+from fractals.errors import FractalsError, OptionError, SceneError, listed, shown, typed
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.meant import no_attribute
 from fractals.scene.checks import After, Before, CommandHelp, JsonSchema, entry
@@ -181,14 +181,13 @@ def _no_formula(given: Any) -> ValueError:
         return _file_of_formula(os.fspath(given))
     hint = "; give an expression such as 'z**3 + c', or fractals.load_formula('FILE.py')"
     return ValueError(
-        f"{shown(repr(given), 40)} is neither a name nor a table with a name"
-        + hint * callable(given)
+        f"{typed(given)} is neither a name nor a table with a name" + hint * callable(given)
     )
 
 
 def _file_of_formula(path: str) -> ValueError:
     return ValueError(
-        f"a Python file is loaded by formula=fractals.load_formula({shown(repr(path), 80)})"
+        f"a Python file is loaded by formula=fractals.load_formula({typed(path, 80)})"
     )
 
 
@@ -480,7 +479,7 @@ TABLES: dict[str, type[Table]] = {
 
 def no_scene(given: Any) -> OptionError:
     """Return the error of a value that is no scene."""
-    return OptionError(f"{given!r:.60} is no Scene: give fractals.load_scene(...)")
+    return OptionError(f"{typed(given, 60)} is no Scene: give fractals.load_scene(...)")
 
 
 def nest(key: str, value: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fractals import catalog
 from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
-from fractals.errors import InputError, shown, to_install
+from fractals.errors import InputError, to_install, typed
 from fractals.kernels.coloring import Coloring
 from fractals.scene.checks import After, Before, CommandHelp, Dumped, Either, JsonSchema, entry
 from fractals.scene.numbers import plain
@@ -124,7 +124,7 @@ def _coloring(given: Any) -> Any:
             trap_image.check(picture)
         return plain(given)
     if not isinstance(given, ColoringName):
-        raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
+        raise ValueError(f"{typed(given)} is neither a name nor a table with a name")
     return given
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from gmpy2 import mpc, mpfr, mpq
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
 from fractals.scene.numbers import MAX_DIGITS, decimal_places
@@ -140,7 +140,7 @@ def find_misiurewicz(
     least = max(0, math.ceil(-log2(area.radius) * math.log10(2))) + 2
     digits = least + SPARE_DIGITS if digits is None else digits
     if not 1 <= digits <= MAX_DIGITS:
-        raise OptionError(f"digits {digits}: give 1 to {MAX_DIGITS}")
+        raise OptionError(f"digits {shown(digits, 40)}: give 1 to {MAX_DIGITS}")
     root, center = _search(area, max(digits, least), progress)
     with gmpy2.context(precision=LOW_BITS):
         factor, angle = abs(root.multiplier), -math.degrees(float(gmpy2.phase(root.multiplier)))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, shown, typed
 from fractals.scene.numbers import whole
 
 Roots = NDArray[np.complex128]
@@ -99,7 +99,7 @@ def _moebius(n: int) -> int:
 def _checked(given: int, name: str, least: int) -> int:
     number = whole(given)
     if not isinstance(number, int) or isinstance(number, bool) or number < least:
-        raise OptionError(f"{name}={given!r:.40}: give a whole number of {least} or more")
+        raise OptionError(f"{name}={typed(given)}: give a whole number of {least} or more")
     return number
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 from fractals.rendering.options import SourceOptions, option
 
 
@@ -35,5 +35,6 @@ class TraceOptions(SourceOptions):
     def check(self) -> None:
         """Raise an `OptionError` for a bad value."""
         for name, (least, most) in self.LIMITS.items():
-            if not least <= getattr(self, name) <= most:
-                raise OptionError(f"{name}={getattr(self, name)}: give {least:g} to {most:g}")
+            given = getattr(self, name)
+            if not least <= given <= most:
+                raise OptionError(f"{name}={shown(given, 40)}: give {least:g} to {most:g}")

@@ -1,5 +1,6 @@
 """Numbers of points of one's own: counts, periods, distances and external angles."""
 
+import cmath
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import OptionError, counted, shown
+from fractals.errors import OptionError, counted, typed
 from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering.drawing import open_plan
@@ -236,7 +237,7 @@ def compute_points(
 
 def _listed(points: Any) -> list[Any]:
     if isinstance(points, str | complex | float | int) or not isinstance(points, Iterable):
-        raise OptionError(f"points={points!r:.40}: give a list, such as [-0.75+0.1j, 0.3]")
+        raise OptionError(f"points={typed(points)}: give a list, such as [-0.75+0.1j, 0.3]")
     pairs = isinstance(points, np.ndarray) and points.dtype.kind != "c" and points.shape[1:] == (2,)
     flat = points.ravel() if isinstance(points, np.ndarray) and not pairs else points
     found = list(flat)
@@ -253,24 +254,27 @@ def _point(given: Any) -> complex | Text:
             if all(isinstance(part, float | np.floating) for part in (x, y)):
                 given = complex(x, y)
         if isinstance(given, complex | float | int | np.number):
-            point = complex(given)
-            if math.isfinite(point.real) and math.isfinite(point.imag):
-                return point
-            raise ValueError
+            return _finite(complex(given))
         if isinstance(given, str):
             given = (given, "0")
         if isinstance(given, Sequence | np.ndarray):
             x, y = map(decimal_text, given)
         else:  # of mpmath or gmpy2
             x, y = decimal_text(given.real), decimal_text(given.imag)
-    except (ValueError, TypeError, AttributeError):
+        point = _finite(complex(float(x), float(y)))
+    except (ValueError, TypeError, AttributeError, OverflowError):
         raise OptionError(
-            f"points: {shown(repr(given), 60)} is no point: give a complex number, or a pair of "
+            f"points: {typed(given, 60)} is no point: give a complex number, or a pair of "
             "numbers or texts such as ('-0.75', '0.1')"
         ) from None
-    if max(_decimals(x), _decimals(y)) <= DECIMALS:
-        return complex(float(x), float(y))
-    return x, y
+    return point if max(_decimals(x), _decimals(y)) <= DECIMALS else (x, y)
+
+
+def _finite(point: complex) -> complex:
+    """Return a point that float64 holds, or raise a `ValueError`."""
+    if not cmath.isfinite(point):
+        raise ValueError
+    return point
 
 
 def _rounded(point: complex | Text) -> complex:

@@ -16,7 +16,7 @@ import gmpy2
 import numpy as np
 
 from fractals.deep.reference import mpfr_of
-from fractals.errors import OptionError, SceneError, warn
+from fractals.errors import OptionError, SceneError, typed, warn
 from fractals.io.files import as_path
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
@@ -137,9 +137,9 @@ def verify(
     tell = on_message or warn
     count, start = whole(pixels), whole(seed)
     if count is None or count < 1:
-        raise OptionError(f"pixels={pixels!r:.40}: give a whole number, 1 or more")
+        raise OptionError(f"pixels={typed(pixels)}: give a whole number, 1 or more")
     if start is None:
-        raise OptionError(f"seed={seed!r:.40}: give a whole number")
+        raise OptionError(f"seed={typed(seed)}: give a whole number")
     if as_path(path).suffix.lower() != ".png":
         raise SceneError(f"{path}: not a PNG: verify compares a PNG with its scene")
     scene = load_scene(path)

@@ -15,6 +15,7 @@ from fractals.search.nucleus import NearOrbits
 from fractals.tools import interesting
 
 DIGITS = "12" * 2500
+HUGE = 10**5000
 
 
 def test_decimal_places_of_any_number():
@@ -70,3 +71,22 @@ def test_a_search_of_any_depth():
     tiny = gmpy2.mpq(1, 10**4400)
     orbits = NearOrbits(fractals.load_scene().make_formula(), (tiny - 2, tiny), tiny, 4)
     assert np.allclose(orbits._reference.orbit[2][:2], (2, 0))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: fractals.compute_points([10**400]),
+        lambda: fractals.compute_points([("1e500", "0")]),
+        lambda: fractals.compute_points([HUGE]),
+        lambda: fractals.recolor(np.zeros((3, 3))),
+        lambda: fractals.trace(size=(8, 6), contours=HUGE),
+        lambda: fractals.find_misiurewicz("seahorse", digits=HUGE),
+        lambda: fractals.render_to("a.png", size=(8, 6), overwrite=HUGE),
+        lambda: fractals.render(size=(8, 6), device="python").save("a.png", quality=HUGE),
+    ],
+)
+def test_a_number_or_an_array_as_an_option_is_one_line(call):
+    with pytest.raises(fractals.FractalsError) as caught:
+        call()
+    assert len(str(caught.value).splitlines()) == 1

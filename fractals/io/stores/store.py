@@ -48,7 +48,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import FractalsError, InputError, OptionError, SceneError, counted, shown
+from fractals.errors import (
+    FractalsError,
+    InputError,
+    OptionError,
+    SceneError,
+    counted,
+    shown,
+    typed,
+)
 from fractals.io.escape_data import REALS, check_numbers
 from fractals.io.files import (
     HEADER,
@@ -145,9 +153,7 @@ class RawStore:
         except InputError as error:
             raise SceneError(_prefixed(self.name, str(error))) from None
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise SceneError(
-                f"{self.name}: its {HEADER} is damaged ({shown(repr(error), 80)})"
-            ) from None
+            raise SceneError(f"{self.name}: its {HEADER} is damaged ({typed(error, 80)})") from None
         self._lock = threading.Lock()
         self._checked: set[tuple[int, str]] = set()
         self._maps: dict[str, NDArray[Any]] = {}

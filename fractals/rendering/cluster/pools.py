@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from fractals.errors import FractalsError, OptionError, SceneError, shown, to_install
+from fractals.errors import FractalsError, OptionError, SceneError, shown, to_install, typed
 from fractals.io.files import read_json, writing
 from fractals.rendering.options import MAX_THREADS
 
@@ -249,7 +249,7 @@ def open_pool(
     if callable(getattr(cluster, "submit", None)):
         return Pool(cluster)
     raise OptionError(
-        f"cluster={cluster!r:.60}: give an address, a Dask client, or an object with submit"
+        f"cluster={typed(cluster, 60)}: give an address, a Dask client, or an object with submit"
     )
 
 

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from fractals import __version__
 from fractals.backends.base import Stages
-from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown, typed
 from fractals.io.escape_data import STORE
 from fractals.io.files import (
     HEADER,
@@ -230,9 +230,7 @@ class SumStore:
         except InputError as error:
             raise SceneError(f"{self.name}: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise SceneError(
-                f"{self.name}: its {HEADER} is damaged ({shown(repr(error), 80)})"
-            ) from None
+            raise SceneError(f"{self.name}: its {HEADER} is damaged ({typed(error, 80)})") from None
         if (rows, columns) != self.shape[:2]:
             raise SceneError(f"{self.name}: its {HEADER} is damaged: its keys don't fit together")
         self.file = name_of_sums(kind, self.numbers)
