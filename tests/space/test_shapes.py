@@ -2,6 +2,7 @@
 
 import functools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -219,6 +220,20 @@ def test_distances_to_similar_images_never_exceed_the_nearest_point(name):
         assert distance <= true * (1 + 1e-9) + 1e-12, point
         close += distance > 0.8 * true
     assert close > 30, "distances are not far too short"
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_orbits_of_mirrors_end_where_distances_are_a_little_too_short(name):
+    solid = made(name)
+    field, longer = field_of(solid), field_of(replace(solid, bail=1e6 * solid.bail))
+    ratios = []
+    for point in points(solid, 60, seed=5):
+        distance, whole = field(point)[0], longer(point)[0]
+        if whole > 1e-3:
+            ratios.append(distance / whole)
+    assert len(ratios) > 40
+    assert 0.94 < min(ratios) < 0.99, "orbits take no more steps than distances need"
+    assert max(ratios) < 1 + 1e-9
 
 
 def test_distances_of_a_ball_and_a_cube_are_exact():
