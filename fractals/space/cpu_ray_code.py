@@ -197,10 +197,10 @@ def make_body(target, shared, guided):
     Parameters
     ----------
     sums : array of int64, shape (1, pixels, numbers)
-        As of `fractals.space.light.make_body`.
+        As of `fractals.space.paths.make_body`.
     job : fractals.space.cpu_ray_lists.PathRange
     shot, space
-        As of `fractals.space.light.make_body`. Where there are less than 0 bounces, rays through
+        As of `fractals.space.paths.make_body`. Where there are less than 0 bounces, rays through
         the middle of pixels walk, and what they meet is left in `rays`; `light` is their base.
     calls : array of int64
         The address of the solid's program.

@@ -2,7 +2,7 @@
 
 A solid is one program, which walks the rays of a list and drops those that have ended; what paths
 do where rays end is another, compiled once for all solids. The bits are those of
-`fractals.space.light.make_body`.
+`fractals.space.paths.make_body`.
 """
 
 from collections.abc import Callable, Iterator

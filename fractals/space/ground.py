@@ -4,7 +4,7 @@ Heights are those of samples, which lie one apart: x runs to the right and y up,
 middle of the first sample, because there is a border of one more sample, which repeats the edges.
 Between samples the surface is bilinear. A ray goes from square to square, and skips squares of
 2^k samples whose highest point is below the ray (maximum mipmaps: Tevs, Ihrke and Seidel, 2008).
-The functions here are what `fractals.space.light.make_path` needs to know of a surface.
+The functions here are what `fractals.space.paths` needs to know of a surface.
 """
 
 from typing import Any, NamedTuple
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from fractals.kernels.primitives import clamp, fma, select, sqrt
 from fractals.kernels.space import added
-from fractals.space.light import Surface, surface
+from fractals.space.light import make_reflect, surface
 from fractals.space.march import (
     HALF,
     POSITION,
     TAPS,
     make_ahead,
-    normal_of,
 )
+from fractals.space.paths import NORMAL, Surface
 
 FLAT = 20  # number of a camera, after those of `march`: samples of a pixel, a side, of a map seen
 # from straight above; 0 where the camera is at a place
@@ -100,7 +100,7 @@ def make_height(target):
 
 
 def make_color(target):
-    """Return ``color(place, trap, shot, ground)``, as of `fractals.space.light.Surface`."""
+    """Return ``color(place, trap, shot, ground)``, as of `fractals.space.paths.Surface`."""
     place_of, mean, of_trap = make_place(target), target.jit(blended), target.jit(surface)
 
     def color(place, trap, shot, ground):
@@ -153,7 +153,7 @@ def make_root(target):
 
 
 def make_meet(target):
-    """Return ``meet(o, d, t, spread, base, ground)``: length, share of the top, whether it hits.
+    """Return ``meet(o, d, t, ground)``: length, share of the top, whether it hits.
 
     Of a ray as of `fractals.space.march.make_march`; it meets the surface itself.
     """
@@ -182,7 +182,7 @@ def make_meet(target):
 
     above = target.jit(above)
 
-    def meet(o, d, t, spread, base, ground):
+    def meet(o, d, t, ground):
         zero, columns, rows = real(0), ground.heights.shape[1] - 1, ground.heights.shape[0] - 1
         leave = real(1e30)
         t, leave = within(o[0], d[0], zero, real(columns), t, leave)
@@ -232,9 +232,9 @@ def make_meet(target):
     return target.jit(meet)
 
 
-def make_facing(target):
-    """Return ``facing(place, h, d, ground)``: the normal, of heights as far apart as a pixel."""
-    real, height, normal = target.real, make_height(target), target.jit(normal_of)
+def make_taps(target):
+    """Return ``taps(place, h, ground)``: four heights, as far apart as a pixel, for a normal."""
+    real, height = target.real, make_height(target)
 
     def tap(place, h, k, ground):
         s = TAPS[k]
@@ -243,14 +243,12 @@ def make_facing(target):
 
     tap = target.jit(tap)
 
-    def facing(place, h, d, ground):
+    def taps(place, h, ground):
         h = select(h > real(1), h, real(1))
         first = tap(place, h, 0, ground), tap(place, h, 1, ground)
-        return normal(
-            (*first, tap(place, h, 2, ground), tap(place, h, 3, ground)), d[0], d[1], d[2]
-        )
+        return *first, tap(place, h, 2, ground), tap(place, h, 3, ground)
 
-    return target.jit(facing)
+    return target.jit(taps)
 
 
 def make_from_above(target):
@@ -270,18 +268,23 @@ def make_from_above(target):
 
 def make_surface(target, options):
     """Return the ground as paths of light meet it."""
-    real, meet = target.real, make_meet(target)
+    real, meet, taps = target.real, make_meet(target), make_taps(target)
 
-    def last(o, n, onward, h, ground):
-        """Return whether the sky is seen in the direction that is taken, and that direction."""
-        _, _, hits = meet(o, onward, real(0), real(0), real(0), ground)
-        return real(0) if hits else real(1), onward
+    def enter(o, d, t, ground):
+        return t, real(0)
 
-    return Surface(
-        make_from_above(target),
-        meet,
-        make_facing(target),
-        make_color(target),
-        target.jit(last),
-        START,
-    )
+    def walk(wait, o, d, t, leave, count, found, spread, base, h, trap, ground):
+        hits = False
+        if wait == NORMAL:
+            found = taps(o, h, ground)
+        else:
+            t, trap, hits = meet(o, d, t, ground)
+        return t, count, found, trap, True, hits
+
+    def seen(found, h, hits):
+        """Return whether nothing hides the sky."""
+        return real(0) if hits else real(1)
+
+    enter, walk, seen = (target.jit(each) for each in (enter, walk, seen))
+    ahead, color = make_from_above(target), make_color(target)
+    return Surface(ahead, enter, walk, color, make_reflect(target), seen, START)

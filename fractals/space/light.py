@@ -29,12 +29,10 @@ from fractals.space.march import (
     CONE,
     TAPS,
     TURN,
-    dot,
     make_ahead,
     make_field,
     make_march,
     normal_of,
-    start_of,
     unit,
 )
 
@@ -257,20 +255,6 @@ def make_taps(target, field):
     return target.jit(taps)
 
 
-class Surface(NamedTuple):
-    """What paths of light have to know of a surface: functions, and where paths begin."""
-
-    ahead: Any  # ``ahead(column, row, u, v, camera)``, as of `fractals.space.march.make_ahead`
-    meet: Any  # ``meet(o, d, t, spread, base, space)``, as of `make_march` there
-    facing: Any  # ``facing(place, h, d, space)``: the normal; h: half a pixel there
-    # ``color(place, trap, shot, space)``: the light that is reflected, by channel, and how much of
-    # its light the surface gives off
-    color: Any
-    # ``last(o, n, onward, h, space)``: how much of the sky is seen after the last bounce, and where
-    last: Any
-    base: Any = 0.0  # the footprint at the camera
-
-
 def make_keep(target):
     """Return ``keep(v)``: a sample's light as a whole number."""
     real, whole = target.real, target.int64
@@ -340,157 +324,6 @@ def make_guide(target):
         out[j, i, FIRST + 2] += keep(light[2])
 
     return target.jit(guide), target.jit(guide_light)
-
-
-def make_surface(target, walk):
-    """Return a solid as paths of light meet it."""
-    real, field = target.real, make_field(target, walk)
-    taps, normal = make_taps(target, field), target.jit(normal_of)
-    is_open, of_trap = target.jit(opening), target.jit(surface)
-
-    def facing(place, h, d, space):
-        return normal(taps(place, h, space), d[0], d[1], d[2])
-
-    def color(place, trap, shot, space):
-        return of_trap(trap, shot.light, shot.colors)
-
-    def last(o, n, onward, h, space):
-        """Return how open the surroundings are, and the direction in which the sky is seen."""
-        seen = real(0)
-        for k in range(len(OPEN)):
-            w = real(OPEN[k]) * h
-            x, y, z = added(o, w, n)
-            found, _ = field(x, y, z, space)
-            seen = seen + is_open(found, w)
-        return seen / real(len(OPEN)), n
-
-    parts = (target.jit(each) for each in (facing, color, last))
-    return Surface(make_ahead(target), make_march(target, walk), *parts)
-
-
-def make_path(target, met, shared, guided):
-    """Return ``path(column, row, sample, shot, space, out, j, i)``: a path's light, by channel.
-
-    `met`: a `Surface`. `shared`: the shares of the sources are added to the element (j, i) of
-    `out`, and where it is 2 the passes; `guided`: the guides are.
-    """
-    real, draw = target.real, make_draw(target)
-    ahead, meet, facing, color_of, last, first_base = met
-    sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
-    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
-    share, share_sky, share_haze = make_shares(target)
-    start, gather = target.jit(start_of), target.jit(gathered)
-    guide, guide_light = make_guide(target)
-    ends_early = target.jit(halved)
-
-    def path(column, row, sample, shot, space, out, j, i):
-        light, zero = shot.light, real(0)
-        u, v, p, q = draw(0, column, row, sample, shot)
-        o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
-        color, through = (zero, zero, zero), (real(1), real(1), real(1))
-        spread, base, gloss = shot.camera[CONE], real(first_base), light[GLOSS]
-        begin = start(column, row, shot.starts)
-        for k in range(shot.bounces + 1):
-            t, trap, hits = meet(o, d, begin, spread, base, space)
-            if not hits:
-                color = gather(color, through, sky_of(d, light))
-                if shared:
-                    share_sky(out, j, i, d, light, through)
-                if shared > 1 and k == 0:
-                    share_haze(out, j, i, haze(real(NOWHERE), light), (zero, zero, zero))
-                if guided and k == 0:
-                    guide(out, j, i, color, (zero, zero, zero))
-                    guide_light(out, j, i, color)
-                break
-            if k == 0:
-                fog = haze(t, light)
-                color = scaled(fog, sky_of(d, light))
-                if shared:
-                    share_sky(out, j, i, d, light, (fog, fog, fog))
-                if shared > 1:
-                    share_haze(out, j, i, fog, color)
-                clear = real(1) - fog
-                through, gloss = (clear, clear, clear), gloss * clear
-            h = fma(spread, t, base)
-            place = added(o, t, d)
-            n = facing(place, h, d, space)
-            r, g, b, own = color_of(place, trap, shot, space)
-            if guided and k == 0:
-                guide(out, j, i, (r, g, b), n)
-            given_off = scaled(own, through)
-            color = gather(color, given_off, three(light, EMISSION))
-            if shared:
-                share(out, j, i, EMISSION, given_off)
-            through = through[0] * r, through[1] * g, through[2] * b
-            o = added(place, real(AWAY) * h, n)
-            spread, base = real(WIDER) * shot.camera[CONE], real(NEAR) * h
-            u, v, p, q = draw(k + 1, column, row, sample, shot)
-            s = to_sun(u, v, light)
-            if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:
-                _, _, shaded = meet(o, s, zero, spread, base, space)
-                if not shaded:
-                    reflected = lit(s, n, d, through, gloss)
-                    color = gather(color, reflected, three(light, SUNLIGHT))
-                    if shared:
-                        share(out, j, i, SUNLIGHT, reflected)
-                    if shared > 1 and k == 0:
-                        share(out, j, i, DIRECT, reflected)
-                elif shared > 1 and k == 0:
-                    share(out, j, i, SHADOW, lit(s, n, d, through, gloss))
-            if guided and k == 0:
-                guide_light(out, j, i, color)
-            if guided and k == HALVED and k < shot.bounces:
-                if ends_early(column, row, sample):
-                    break
-                through = added(through, real(1), through)
-            d, gloss, begin = reflect(n, p, q), zero, zero
-            if k == shot.bounces:
-                seen, way = last(o, n, d, h, space)
-                through = scaled(seen, through)
-                color = gather(color, through, sky_of(way, light))
-                if shared:
-                    share_sky(out, j, i, way, light, through)
-        return color
-
-    return target.jit(path)
-
-
-def make_body(target, options, shared=False, guided=False, surface_of=make_surface):
-    """Return ``body(i0, j0, di, dj, out, places, first, samples, shot, space)``: light of pixels.
-
-    Parameters
-    ----------
-    out : array of int64, shape (rows, columns, numbers)
-        Sums, to which the light of some samples is added: 3 numbers; then `SHARES` of its sources
-        if `shared`, and `PASSES` if it is 2; or `GUIDES` if `guided`.
-    places : array of int32, shape (rows, columns, 2)
-        Column and row of the pixels in the picture; a column of -1: none.
-    first, samples : int64
-        The first sample, and how many there are.
-    shot : Shot
-    space : fractals.space.march.Space
-        Or the data of another surface, as `surface_of(target, options)` takes them.
-    """
-    path, keep = make_path(target, surface_of(target, options), shared, guided), make_keep(target)
-    index = target.index
-
-    def body(i0, j0, di, dj, out, places, first, samples, shot, space):
-        height, width = index(out.shape[0]), index(out.shape[1])
-        j = index(j0)
-        while j < height:  # see `fractals.kernels.escape.make_body`
-            i = index(i0)
-            while i < width:
-                column, row = places[j, i, 0], places[j, i, 1]
-                if column >= 0:
-                    for sample in range(first, first + samples):
-                        red, green, blue = path(column, row, sample, shot, space, out, j, i)
-                        out[j, i, 0] += keep(red)
-                        out[j, i, 1] += keep(green)
-                        out[j, i, 2] += keep(blue)
-                i = index(i + di)
-            j = index(j + dj)
-
-    return body
 
 
 def make_guide_body(target, walk):

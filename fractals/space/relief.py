@@ -44,6 +44,7 @@ from fractals.scene.model import Scene
 from fractals.scene.space import OF_SOLIDS, Camera, Relief
 from fractals.space import ground as grounds
 from fractals.space import light as lights
+from fractals.space import paths
 from fractals.space.enough import Effort
 from fractals.space.ground import Ground
 from fractals.space.march import from_camera
@@ -57,7 +58,7 @@ from fractals.space.plan import (
     sun_over_ground,
 )
 from fractals.space.rounds import LightPreview, rounds_of
-from fractals.space.trace import SampledRows, in_turn, moved, pieces_of, pixels_of
+from fractals.space.trace import SampledRows, in_turn, moved, on_lanes, pieces_of, pixels_of
 from fractals.threads import Progress, within
 
 if TYPE_CHECKING:
@@ -341,15 +342,15 @@ class Lighting:
     ) -> None:
         """Add samples to the sums of some rows, as `fractals.space.trace.Tracing`."""
         backend = self.backend
-        run_paths = backend.compile(lights.make_body, None, False, False, grounds.make_surface)
+        run_paths = backend.compile(paths.make_body, None, False, False, grounds.make_surface)
 
         def work(piece: SampledRows) -> None:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
             places = pixels_of(piece.rows, own.shape[1])
-            on_device, where = backend.to_device(own), backend.to_device(places)
+            on_device, where = on_lanes(backend, own, places)
             for part in in_turn(backend.kind, own[..., 0].size, piece.first, piece.samples):
                 run_paths(on_device, where, *map(np.int64, part), self._shot, self._ground)
-            backend.to_host(on_device, own)
+            backend.to_host(on_device.sums, own.reshape(1, -1, own.shape[2]))
 
         pieces = pieces_of(self.device, self.scene, 0, rows, first, last)
         run_pieces(backend, pieces, work, progress)

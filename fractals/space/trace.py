@@ -19,7 +19,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.scene.model import Scene
 from fractals.space import light as lights
-from fractals.space import march
+from fractals.space import march, paths
 from fractals.space.cones import Level, Run, levels_of, started
 from fractals.space.enough import Filling, Judge, Trace
 from fractals.space.march import Space
@@ -38,7 +38,7 @@ CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
 SIDE = 2  # rays of a pixel for the surface of an EXR, a side
-ROWS, LINE = 8, 8  # of a piece whose pixels take as many samples as they need; of a GPU's list
+ROWS = 8  # of a piece whose pixels take as many samples as they need
 GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
 GUIDED = 2**14  # pixels of a launch of these
 # Where a path's time goes, in parts of the time of one path of edelweiss (0.8 us on a Zen 5): to a
@@ -51,7 +51,10 @@ USUAL, CHEAPEST, DEAREST = 0.8, 0.5, 1.25
 COUNTED = tuple(2**k for k in range(1, 9))  # evaluations at which a probe's rays are looked at
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
-PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
+PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**22}
+# Of a lane, at least, where a launch has as many as it may: pixels differ in what their paths take,
+# and lanes of a warp wait for the last one. A line of lanes is as long as a GPU's block of threads.
+PATHS_OF_LANE, LINE = 16, 8
 
 NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
 
@@ -200,7 +203,7 @@ class Tracing:
         """Add the samples from `first` to the one before `last` to the sums of some rows.
 
         `sums`: those of these rows, shape (rows, width, numbers), as of
-        `fractals.space.light.make_body`.
+        `fractals.space.paths.make_body`.
         """
         pieces = self._pieces(rows, first, last)
 
@@ -301,19 +304,8 @@ class Tracing:
             samples: int,
             bounce: bool,
         ) -> None:
-            piece, count = SampledRows(rows, first, samples, bounce), len(places)
-            if self.plan.device in LOOPS:
-                self._trace(sums[None], places[None], piece, shots)
-                return
-            # Rows as short as a GPU's block of threads, so that pixels which follow each other fill
-            # a warp; longer ones for a list that would have more rows than a grid can have.
-            across = LINE * max(1, -(-count // PATHS[self.plan.device]))
-            tall = -(-count // across)
-            own = np.zeros((tall, across, sums.shape[1]), np.int64)
-            where = np.full((tall, across, 2), -1, np.int32)
-            where.reshape(-1, 2)[:count] = places
-            self._trace(own, where, piece, shots)
-            sums += own.reshape(-1, sums.shape[1])[:count]
+            piece = SampledRows(rows, first, samples, bounce)
+            self._trace(sums[None], places[None], piece, shots)
 
         return trace
 
@@ -392,13 +384,13 @@ class Tracing:
         shared, guided = numbers == 3 + lights.SHARES, numbers == 3 + lights.GUIDES
         if numbers == 3 + lights.SHARES + lights.PASSES:
             shared = 2
-        run = backend.compile(lights.make_body, self.plan.solid.walk, shared, guided)
-        on_device, where = backend.to_device(sums), backend.to_device(places)
+        run = backend.compile(paths.make_body, self.plan.solid.walk, shared, guided)
+        on_device, where = on_lanes(backend, sums, places)
         for moment, first, samples in self._shared(self._moved, piece):
             shot = ending(self._started(moment, piece.rows), piece)
             for begin, few in in_turn(backend.kind, sums[..., 0].size, first, samples):
                 run(on_device, where, begin, few, shot, moment.space)
-        backend.to_host(on_device, sums)
+        backend.to_host(on_device.sums, sums.reshape(1, -1, numbers))
 
     def _started(self, moment: Instant, rows: range) -> lights.Shot:
         """Return the shot of some rows; pieces with other samples of them follow each other."""
@@ -551,6 +543,20 @@ def in_turn(device: str, pixels: int, first: int, samples: int) -> Iterator[tupl
         if halted():
             return
         yield begin, min(few, first + samples - begin)
+
+
+def on_lanes(
+    backend: Backend, sums: NDArray[np.int64], places: NDArray[np.int32]
+) -> tuple[paths.LaneSums, Any]:
+    """Return sums and places of pixels on the device, as `fractals.space.paths.make_body` takes.
+
+    A large launch has fewer lanes than pixels: each takes pixels that are far from each other.
+    """
+    flat = sums.reshape(1, -1, sums.shape[-1])
+    lanes = min(flat.shape[1], PATHS[backend.kind] // PATHS_OF_LANE)
+    shape = backend.empty((-(-lanes // LINE), LINE), np.uint8)
+    where = backend.to_device(places.reshape(1, -1, 2))
+    return paths.LaneSums(shape, backend.to_device(flat)), where
 
 
 def moved(backend: Backend, part: Any) -> Any:

@@ -285,7 +285,7 @@ def test_metal_has_neither_float64_nor_atomic_additions_of_64_bits():
 
 
 def test_metal_is_printed(run):
-    for name, kernel in (("seahorse", "escape_kernel"), ("ruin", "light_kernel")):
+    for name, kernel in (("seahorse", "escape_kernel"), ("ruin", "paths_kernel")):
         code, out, err = run("gpu", "source", name, "--metal", "--all")
         assert (code, err) == (0, "")
         assert f"kernel void {kernel}(" in out.decode()

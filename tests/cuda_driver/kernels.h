@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include "lockstep.h"
 #include "modules.h"
 #include "streams.h"
 
@@ -15,6 +16,7 @@ struct Run {
     Block block;
     std::vector<u8> shared;
     std::vector<u64> visits;  // of each thread to each basic block of the module
+    std::vector<u64> passed;  // how many basic blocks each thread has passed, for `lockstep`
     jmp_buf failed;
     CUresult code;
 };
@@ -178,6 +180,8 @@ static void count_instructions(u32 threads) {
         }
         counter_of(name + " instructions").calls += taken;
         counter_of(name + " warp instructions").calls += issued;
+        if (settings().counted == "lockstep" && !running.kernel->entry->together)
+            counter_of(name + " lockstep instructions").calls += in_lockstep(tables, running.passed.data(), first, std::min(first + 32, threads));
         if (settings().counted != "warps") continue;
         char warp[80];
         snprintf(warp, sizeof warp, ", block %u %u %u, warp %u", b[0], b[1], b[2], first / 32);
@@ -190,7 +194,7 @@ static u32 threads_of(const Block &block) { return block.ntid[0] * block.ntid[1]
 
 static Thread thread_of(Block &block, u32 i, Range stack) {
     u32 across = block.ntid[0], down = block.ntid[1];
-    return {{i % across, i / across % down, i / across / down}, &block, stack, visits_of(i)};
+    return {{i % across, i / across % down, i / across / down}, &block, stack, visits_of(i), way_of(i), 0};
 }
 
 static void run_together(Block &block) {
@@ -229,6 +233,7 @@ static void run_alone(Block &block) {
     for (u32 i = 0; i < threads_of(block); i++) {
         Thread thread = thread_of(block, i, {(u64)here - (256u << 10), 256u << 10});
         running.kernel->entry->run(&thread, running.params, nullptr);
+        running.passed[i] = thread.passed;
     }
 }
 
@@ -272,6 +277,7 @@ static CUresult run_kernel(Device *device, Kernel *kernel, const Shape &shape, c
         block.ctaid[0] = at % grid[0], block.ctaid[1] = at / grid[0] % grid[1], block.ctaid[2] = at / grid[0] / grid[1];
         memset(block.shared, 0xA5, block.shared_size);
         running.visits.assign(threads * kernel->module->tables.block_count, 0);
+        running.passed.assign(threads, 0);
         kernel->entry->together ? run_together(block) : run_alone(block);
         if (!running.visits.empty()) count_instructions(threads);
     }

@@ -60,7 +60,7 @@ static CUresult load(const void *image, Module **made) {
     string text = ptx_of((const char *)image);
     if (text.empty()) return FAILED(CUDA_ERROR_INVALID_IMAGE, "a module without PTX: was this process started by run.py?");
     string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size());
-    if (!settings().counted.empty()) stem += "-counted";
+    if (!settings().counted.empty()) stem += settings().counted == "lockstep" ? "-lockstep" : "-counted";
     string library = stem + ".so";
     mkdir(settings().cache.c_str(), 0777);
     if (access(library.c_str(), R_OK)) {

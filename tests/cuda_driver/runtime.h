@@ -18,7 +18,10 @@ typedef struct Thread {
     struct Block *block;
     Range stack;
     u64 *visits;  // of each basic block, where instructions are counted
+    u16 *way;     // the basic blocks that it has passed, for STANDIN_COUNT=lockstep
+    u64 passed;
 } Thread;
+enum { WAY = 1 << 26 };  // at most
 
 enum { SITES = 64 };
 typedef struct Block {
@@ -44,12 +47,14 @@ typedef struct {
     int together;       // its threads wait for each other
 } Entry;
 typedef struct { const char *name; u64 offset, size; } Variable;
+typedef struct { u32 from, to; } Edge;
 typedef struct {
     const Entry *entries;
     const Variable *variables;
     const u32 *blocks;  // instructions of each basic block, where they are counted
     const u8 *data;     // first values of the variables
-    u64 entry_count, variable_count, block_count, size;
+    const Edge *edges;  // from basic blocks to those that may follow
+    u64 entry_count, variable_count, block_count, size, edge_count;
 } Tables;
 
 #ifndef __cplusplus

@@ -103,7 +103,7 @@ struct Settings {
     int version = atoi(setting("STANDIN_VERSION", "0").c_str());  // of the driver; 0: of cuda.h
     string lacks = "," + setting("STANDIN_LACKS") + ",";  // functions that it does not have
     string profile = setting("STANDIN_PROFILE");
-    string counted = setting("STANDIN_COUNT");  // "1", or "warps" too
+    string counted = setting("STANDIN_COUNT");  // "1"; "warps" or "lockstep" too
     string cache = setting("STANDIN_CACHE", MODULES);
 
     Settings() {

@@ -664,23 +664,58 @@ sub.s32 %r1, %r1, 1;
 setp.ge.s32 %p1, %r1, 0;
 @%p1 bra $L;
 ret; }"""
+ROUNDS = """.visible .entry k() {
+.reg .b32 %r<4>; .reg .pred %p<2>;
+mov.u32 %r1, %tid.x;
+and.b32 %r1, %r1, 1;
+mov.u32 %r3, 2;
+$Round:
+xor.b32 %r1, %r1, 1;
+mul.lo.u32 %r2, %r1, 9;
+$Step:
+sub.s32 %r2, %r2, 1;
+setp.ge.s32 %p1, %r2, 0;
+@%p1 bra $Step;
+sub.s32 %r3, %r3, 1;
+setp.gt.s32 %p1, %r3, 0;
+@%p1 bra $Round;
+ret; }"""
+
+
+@pytest.fixture
+def counted(built, tmp_path):
+    """Return a function that runs a kernel, and returns what is counted."""
+
+    def call(source, block, count):
+        program = f"""import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from conftest import Driver
+driver = Driver({str(built / "libcuda.so.1")!r}); driver.start()
+driver.launch(driver.kernel({source!r}), block={block})
+driver.call("cuCtxSynchronize")"""
+        settings = {"profile": tmp_path / "profile", "cache": tmp_path / "modules", "count": count}
+        environment = standin.environment(**settings)
+        subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+        return json.loads((tmp_path / "profile").read_text())["calls"]
+
+    return call
 
 
 @pytest.mark.parametrize("barrier", ["", "bar.sync 0;\nret;"], ids=["alone", "together"])
-def test_instructions_are_counted_of_threads_and_of_warps(built, tmp_path, barrier):
+def test_instructions_are_counted_of_threads_and_of_warps(counted, barrier):
     """Of thread k: two, and k + 1 times three, because machine code has no negation."""
-    program = f"""import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
-from conftest import Driver
-driver = Driver({str(built / "libcuda.so.1")!r}); driver.start()
-driver.launch(driver.kernel({COUNTING.replace("ret;", barrier or "ret;")!r}), block=(20, 2, 1))
-driver.call("cuCtxSynchronize")"""
-    settings = {"profile": tmp_path / "profile", "cache": tmp_path / "modules", "count": 1}
-    environment = standin.environment(**settings)
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
-    calls = json.loads((tmp_path / "profile").read_text())["calls"]
+    calls = counted(COUNTING.replace("ret;", barrier or "ret;"), (20, 2, 1), 1)
     fixed = 3 if barrier else 2
     assert calls["kernel k instructions"] == 40 * fixed + 2 * 3 * sum(range(1, 21))
     assert calls["kernel k warp instructions"] == 2 * (fixed + 3 * 20)
+
+
+def test_lanes_in_lockstep_wait_where_their_ways_meet(counted):
+    """In each of two rounds half of the lanes take ten steps, the others one."""
+    calls = counted(ROUNDS, (33, 1, 1), "lockstep")
+    own = 3 + 2 * (2 + 3) + 1
+    assert calls["kernel k instructions"] == 33 * (own + 3 * (10 + 1))
+    assert calls["kernel k warp instructions"] == 2 * (own + 3 * (10 + 1))
+    assert calls["kernel k lockstep instructions"] == own + 3 * 2 * 10 + own + 3 * (10 + 1)
 
 
 def test_functions_are_in_the_order_of_the_header():

@@ -64,8 +64,9 @@ class Module:
         self.functions = {}  # by name
         self.at = 0  # where reading is in the text
         self.together = False  # threads wait for each other: they run side by side
-        self.counted = bool(os.environ.get("STANDIN_COUNT"))
+        self.counted = os.environ.get("STANDIN_COUNT", "")
         self.blocks = []  # instructions of each basic block, where they are counted
+        self.edges = []  # from which of them to which one a thread may go, for `lockstep`
         self._read()
 
     def _next(self, pattern):
@@ -138,6 +139,7 @@ class Module:
             rows.append(f'{{"{f.name}", {f.c_name}, {f.c_name}_p, {shape}, {int(self.together)}}}')
         variables = [f'{{"{name}", {at}, {size}}}' for name, at, size in self.variables]
         tables = (("Entry", rows), ("Variable", variables), ("u32", self.blocks), ("u8", self.data))
+        tables += (("Edge", [f"{{{a}, {b}}}" for a, b in self.edges]),)
         facts = [f"(const {kind}[]){{{', '.join(map(str, t)) or '{0}'}}}" for kind, t in tables]
         facts += [str(len(table)) for _, table in tables]
         lines.append(f"const Tables tables = {{{', '.join(facts)}}};")
@@ -158,19 +160,21 @@ class Function:
         self.locals = {}  # PTX's name -> (C's name, bytes)
         self.local_size = 0
         self.tables = {}  # of branches
+        self.firsts, self.jumps = {}, []  # label -> its basic block; basic block, label
         self.lines, self.declared = [], []
 
     def prototype(self):
         return f"static void {self.c_name}(Thread *t, const u8 *params, u8 *result)"
 
     def code(self):
-        label, self.begins = "", True
+        label, self.begins, self.goes_on, self.labels = "", True, False, []
         for bracket, name, statement, line in self.body:
             text = re.sub(r"\s+", " ", statement or "").strip()
             if bracket:
                 self.lines.append(f"  {bracket}")
             elif name:
                 label, self.begins = name, True
+                self.labels.append(name)
                 self.lines.append(f"{self.label(label)}:;")
             elif text.startswith(".branchtargets"):
                 self.tables[label] = split(text.partition(" ")[2])
@@ -178,6 +182,7 @@ class Function:
                 self._directive(text)
             else:
                 self._instruction(text, line)
+        self.module.edges += [(block, self.firsts[name]) for block, name in self._jumps()]
         registers = [f"  u{8 * SIZES[kind]} {name} = 0;" for name, kind in self.registers.items()]
         head = [self.prototype() + " {", *registers, *self.declared, "  u32 carry = 0;"]
         return "\n".join([*head, *self.lines, "}"])
@@ -210,6 +215,7 @@ class Function:
         made = Instruction(self, text, line)
         if self.module.counted:
             self._count(made)
+            self.goes_on = bool(guard) or made.name not in ENDS
         if guard:
             self.lines.append(f"  if ({negated}{self.register(guard)}) {{")
         try:
@@ -224,11 +230,25 @@ class Function:
     def _count(self, instruction):
         blocks = self.module.blocks
         if self.begins:
-            self.lines.append(f"  t->visits[{len(blocks)}]++;")
+            block = len(blocks)
+            self.lines.append(f"  t->visits[{block}]++;")
+            if self.module.counted == "lockstep":
+                self.lines.append(f"  if (t->passed < WAY) t->way[t->passed++] = {block};")
+            if self.goes_on:
+                self.module.edges.append((block - 1, block))
+            self.firsts |= dict.fromkeys(self.labels, block)
+            self.labels = []
             blocks.append(0)  # instructions
         # Machine code takes -x or |x| of an operand where it is used.
         blocks[-1] += instruction.name not in ("neg", "abs") or instruction.type[0] != "f"
         self.begins = instruction.name in ENDS
+        if instruction.name in ("bra", "brx"):
+            self.jumps.append((len(blocks) - 1, instruction.operands[-1]))
+
+    def _jumps(self):
+        """Yield basic blocks whose ends are branches, with the labels that these may go to."""
+        for block, name in self.jumps:
+            yield from ((block, each) for each in self.tables.get(name, [name]))
 
     # --- what instructions are made of
 

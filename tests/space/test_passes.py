@@ -10,7 +10,7 @@ import fractals
 from fractals.backends.python import PythonBackend
 from fractals.cli.verbs import run_verb as main
 from fractals.space import light as lights
-from fractals.space import march
+from fractals.space import march, paths
 from fractals.space.passes import places_at
 
 CAMERA = {"position": (3.0, -4.0, 2.0), "roll": 20, "size": (12, 6), "samples": 1}
@@ -86,18 +86,19 @@ def test_the_suns_light_is_direct_or_kept_off_by_a_shadow(tmp_path, monkeypatch)
     assert (shadow > 0.1).mean() > 0.05
     assert not shadow[planes["Z"] == np.float32(lights.NOWHERE)].any()
 
-    honest = march.make_march
+    honest = paths.make_walk
 
     def shadowless(target, walk):
-        meet = honest(target, walk)
+        walked = honest(target, walk)
 
-        def meets(o, d, t, spread, base, space):
-            """Meet nothing on the way to the sun: rays from a surface have a base."""
-            return meet(o, d, t, spread, base, space) if base == 0 else (t, 0.0, False)
+        def walks(wait, *others):
+            """Meet nothing on the way to the sun."""
+            found = walked(wait, *others)
+            return (*found[:5], found[5] and wait != paths.SHADE)
 
-        return meets
+        return walks
 
-    monkeypatch.setattr(lights, "make_march", shadowless)
+    monkeypatch.setattr(paths, "make_walk", shadowless)
     lit = sums_of(scene, "python", last=3) / lights.ONE / 3
     lit *= tracing_of(scene).developer.exposure
     np.testing.assert_allclose(direct + shadow, lit, atol=2e-4)

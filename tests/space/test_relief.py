@@ -117,7 +117,7 @@ def test_rays_meet_the_ground_where_small_steps_do():
         d = chance.normal(size=3)
         d[chance.integers(6) % 3] *= chance.integers(2)  # some along an axis
         d = d / np.linalg.norm(d)
-        t, _, found = meet(tuple(map(float, o)), tuple(map(float, d)), 0.0, 0.0, 0.0, ground)
+        t, _, found = meet(tuple(map(float, o)), tuple(map(float, d)), 0.0, ground)
         steps = np.arange(0, 60, 0.004)
         x, y, z = (o[k] + steps * d[k] for k in range(3))
         within = (x >= 0) & (x <= 23) & (y >= 0) & (y <= 14) & (z <= ground.top) & (z >= -1)
