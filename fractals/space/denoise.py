@@ -2,12 +2,13 @@
 
 Light that comes without a bounce has fine detail and little noise. Light that has bounced has most
 of the noise, and in hollows its detail is as fine as a pixel: Open Image Denoise takes noise for
-such detail, and detail for noise. So both are filtered apart, the first one without guides, whose
-noise at edges it has itself. Of bounced light the picture has a mean of two filters, which err in
-different places. The second one makes light a linear function of color and normal of the surface,
-another one in each square of pixels, so detail that the surface has stays: a guided filter (He, Sun
-and Tang, 2010), or a first-order regression (Moon, Carr and Yoon, 2014). Small squares keep more of
-the detail and large ones less of the noise, so that there are two sizes of them.
+such detail, and detail for noise. So both are apart. The first one is filtered only where a lens or
+a shutter blurs it, and without guides, whose noise at edges it has itself. Of bounced light the
+picture has a mean of filters, which err in different places. Beside Open Image Denoise there is one
+that makes light a linear function of color and normal of the surface, another one in each square of
+pixels, so detail that the surface has stays: a guided filter (He, Sun and Tang, 2010), or a
+first-order regression (Moon, Carr and Yoon, 2014). Small squares keep more of the detail and large
+ones less of the noise, so that there are two sizes of them.
 """
 
 from collections.abc import Callable
@@ -26,8 +27,8 @@ REACHES = 2, 3  # pixels on either side of the middle of a square, of both sizes
 # Light follows a feature whose variance in a square is above the ridge: that keeps noise out where
 # the surface is even. Colors count COLORED times as much as the parts of normals, from -1 to 1.
 RIDGE, COLORED = 0.002, 3.0
-# How much of the light without a bounce stays as it was: where nothing blurs the picture, and else
-SHARP, BLURRED = 0.9, 0.2
+# How much of the light without a bounce stays as it was where a blur leaves noise in it
+KEPT = 0.2
 # Of bounced light, the part of the one that Open Image Denoise makes
 LEARNED = 0.35
 ROWS = 32  # that are regressed at once, so that their planes stay in the CPU's cache
@@ -48,15 +49,16 @@ def smoothed(
     quality : str
         "draft", "good" or "best".
     sharp : bool
-        No lens and no shutter blurs the picture. The first light then keeps most of what it was,
-        because the filter takes fine detail from it, too; a blur leaves noise in it.
+        No lens and no shutter blurs the picture. The first light then stays as it was, because the
+        filter takes fine detail from it, too.
     """
     quality = FILTER[quality]
     smooth = make_filter(surface, quality)
     if first is None:
         return smooth(light)
-    later, found = np.maximum(light - first, np.float32(0)), make_filter(None, quality)(first)
-    found = found + np.float32(SHARP if sharp else BLURRED) * (first - found)
+    later, found = np.maximum(light - first, np.float32(0)), first.copy()
+    if not sharp:
+        found += np.float32(1 - KEPT) * (make_filter(None, quality)(first) - first)
     found += np.float32(LEARNED) * smooth(later)
     for reach in REACHES:
         share = np.float32((1 - LEARNED) / len(REACHES))
