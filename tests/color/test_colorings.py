@@ -146,6 +146,17 @@ def test_stripe_average(density, power, julia, device):
     compare({"name": "stripe_average", "density": density}, expected, power, julia, device)
 
 
+def test_a_point_beyond_the_largest_number_counts_as_half_a_stripe():
+    """It has no direction: there were dark bands where the product of an exponential overflows."""
+    data = fractals.compute("collatz", size=(24, 16), supersampling=1, device="cpu")
+    beyond = data.beyond.samples[~np.isfinite(data.beyond.z)]
+    last, total = (data.statistics[f"stripes,density=5.{part}"].ravel() for part in ("last", "sum"))
+    assert 0 < len(beyond) < data.z.size
+    assert (last[beyond] == 0.5).all()
+    assert np.isfinite(total).all()
+    assert np.isfinite(data.values("stripe_average").ravel()[beyond]).all()
+
+
 @kinds
 @pytest.mark.parametrize("name", slow_but(["curvature"], ["triangle", "curvature"]))
 def test_other_averages(name, power, julia, device):

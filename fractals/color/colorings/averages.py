@@ -39,7 +39,10 @@ def make_stripe_average_statistic(target, formula, base, density):
     def update(w, x, y, u, v, a, b, point):
         _, p, q = polar(x, y)
         _, sine = power(p, q)
-        stripe = fma(number(0.5, x), sine, number(0.5, x))
+        half = number(0.5, x)
+        stripe = fma(half, sine, half)
+        # A point beyond the largest number has no direction: it counts as all of them do
+        stripe = select(stripe >= number(0, x), stripe, half)
         return w[0] + stripe, stripe
 
     return start, update
