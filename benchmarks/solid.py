@@ -68,7 +68,7 @@ from fractals.backends.python import PythonBackend
 from fractals.explorer.frames import FrameView, Move
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.space import light, march
+from fractals.space import march
 from fractals.space.cpu_ray_lists import (
     AWAY,
     LENGTH,
@@ -79,6 +79,7 @@ from fractals.space.cpu_ray_lists import (
     Tracer,
 )
 from fractals.space.family import FIRST_STEPS
+from fractals.space.paths import LaneSums, make_body
 from fractals.space.plan import make_solid_plan, place_of, space_in_python
 from fractals.space.solids.boxes import mandelbox
 from fractals.space.trace import Tracing, levels_of, pixels_of, started
@@ -202,11 +203,12 @@ def paths(runs: int) -> Iterator[dict[str, Any]]:
             out, other = (np.zeros((height, width, 3), np.int64) for _ in range(2))
             places = pixels_of(range(height), width)
             every = PathRange(places.reshape(-1, 2), 0, 1)
-            plain = tracing.backend.compile(light.make_body, plan.solid.walk)
+            plain = tracing.backend.compile(make_body, plan.solid.walk)
+            on_lanes = LaneSums(np.empty(places.shape[:2]), other.reshape(1, -1, 3))
             found = seconds_of(
                 {
                     "packs": lambda: tracer.trace(out.reshape(1, -1, 3), every, shot, space),  # noqa: B023
-                    "plain": lambda: plain(other, places, 0, 1, shot, space),  # noqa: B023
+                    "plain": lambda: plain(on_lanes, places.reshape(1, -1, 2), 0, 1, shot, space),  # noqa: B023
                 },
                 runs,
             )

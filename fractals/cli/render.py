@@ -85,11 +85,11 @@ def recolor_command(
 
     request = shared.device_request(options)
     output = output or default_output((raw_file,), options, ".png", free=not overwrite)
+    file_format = "PNG" if output == "-" else format_of(output)
     if output == "-":
         check_stdout(as_json)
     else:
         check_output(output, overwrite)
-    file_format = "PNG" if output == "-" else format_of(output)
     raw, scene = raw_request(raw_file, scenes, options)
     check_format(file_format, scene.image)
     values = scene.to_values()

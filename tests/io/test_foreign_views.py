@@ -172,7 +172,7 @@ def test_rust_fractal():
     )
     assert [line.partition(",")[0] for line in lost] == [
         "the formula",
-        "'lighting'",
+        "'lighting = True'",
     ]
 
 
