@@ -21,6 +21,7 @@ from fractals.backends import machine_code
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.python import PythonBackend
 from fractals.color import palette
+from fractals.color.colorings import averages
 from fractals.kernels import elementary, escape, ranks
 from fractals.kernels.orbit import Statistics
 from fractals.rendering.shading import Painter
@@ -144,6 +145,19 @@ def test_stripe_average(density, power, julia, device):
         return naive.smooth_mean(terms, naive.fraction(points, RADIUS, power))
 
     compare({"name": "stripe_average", "density": density}, expected, power, julia, device)
+
+
+def test_the_darkest_stripe_is_dark():
+    """Also where rounding makes the sine a little less than -1."""
+    make = averages.make_stripe_average_statistic
+    _, update = make(PythonBackend("float64").target, None, 0, 7)
+    turns = (3 / 4 + np.arange(7)[:, None]) / 7 + np.arange(-50, 50) * 1e-11
+    found = [
+        update((0, 0), math.cos(each), math.sin(each), 0, 0, 0, 0, ())[1]
+        for each in 2 * math.pi * turns.ravel()
+    ]
+    assert min(found) < 0  # else the test shows nothing
+    assert max(found) < 1e-12
 
 
 def test_a_point_beyond_the_largest_number_counts_as_half_a_stripe():

@@ -42,7 +42,7 @@ def make_stripe_average_statistic(target, formula, base, density):
         half = number(0.5, x)
         stripe = fma(half, sine, half)
         # A point beyond the largest number has no direction: it counts as all of them do
-        stripe = select(stripe >= number(0, x), stripe, half)
+        stripe = select(stripe > number(-1, x), stripe, half)  # rounding may lead below 0
         return w[0] + stripe, stripe
 
     return start, update
