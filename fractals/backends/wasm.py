@@ -9,6 +9,7 @@ SIMD may have one: on a processor with the instruction, modules made for it have
 """
 
 import functools
+import hashlib
 import re
 import struct
 import zlib
@@ -51,11 +52,12 @@ _FUSED = re.compile(r"declare ([^@\n]+?) @llvm\.fma\.(\w+)\(.*")
 _TARGET = re.compile(r'"(?:target-cpu|target-features|tune-cpu|probe-stack)"="[^"]*"')
 
 
-@functools.lru_cache(maxsize=1)
 def module_of(
     texts: tuple[str, ...], exact: bool = False, relaxed: bool = False, ordered: bool = False
 ) -> tuple[bytes, int]:
     """Return a module of programs, and the bytes of memory from 0 that its constants take.
+
+    One that was made before is kept on the disk, as all compiled code is.
 
     `exact`: fused multiply-adds of float64 numbers have the bits of other devices. `relaxed`:
     multiply-adds are those of relaxed SIMD, fused where the processor has them. `ordered`: the
@@ -69,6 +71,36 @@ def module_of(
 
     FractalsError: a program calls a function that browsers lack.
     """
+    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    kept = code_cache.program(_Module, "wasm module", digest, exact, relaxed, ordered)
+    return kept.of(texts, exact, relaxed, ordered)
+
+
+class _Module:
+    """A module and the bytes of its constants, from the disk or made by LLVM."""
+
+    def __init__(self, store: code_cache.Store | None) -> None:
+        self._store = store
+        self._found: tuple[bytes, int] | None = None
+
+    def of(self, *asked: Any) -> tuple[bytes, int]:
+        """Return what `module_of` does."""
+        if not self._found and self._store:
+            self._found = self._store.load(TRIPLE, lambda data: (data[4:], _length(data)))
+        if not self._found:
+            content, constants = self._found = _made_module(*asked)
+            if self._store:
+                self._store.save(TRIPLE, struct.pack("<I", constants) + content)
+        return self._found
+
+
+def _length(data: bytes) -> int:
+    return int.from_bytes(data[:4], "little")
+
+
+def _made_module(
+    texts: tuple[str, ...], exact: bool, relaxed: bool, ordered: bool
+) -> tuple[bytes, int]:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE)

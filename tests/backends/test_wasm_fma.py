@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import llvmlite.binding as llvm
 import pytest
 
-from fractals.backends import machine_code, wasm
+from fractals.backends import code_cache, machine_code, wasm
 from fractals.backends.wasm_fma import with_exact_fma
+from fractals.errors import FractalsError
 from fractals.kernels.primitives import fma
 
 # fma(a, b, c), and by a product p what it lost, as double-double numbers compute it
@@ -135,3 +136,35 @@ def test_texts_for_browsers_are_kept_by_what_they_are_compiled_for(monkeypatch):
     texts = wasm._Texts(store)
     assert texts.of(("d",), None, "float64", (), {}, 0) == "text"
     assert kept["key"] == f"('d',) for {machine_code.TARGET}"
+
+
+def text_of(value, declared=""):
+    """Return the text of a program that returns a value."""
+    begin = 'target datalayout = "e"\ntarget triple = "x"\n'
+    return f"{begin}{declared}define double @value() {{\n{value}\n}}"
+
+
+def test_modules_for_browsers_are_made_once(monkeypatch):
+    texts = text_of("ret double 1.0"), text_of("ret double 2.0")
+    code_cache.forget_programs()
+    first, single = wasm.module_of(texts), wasm.module_of(texts[:1])
+    assert len({first, single, wasm.module_of(texts[::-1])}) == 3
+
+    def made_again(*asked):
+        raise AssertionError("LLVM makes it again")
+
+    monkeypatch.setattr(wasm, "_made_module", made_again)
+    for _ in range(2):
+        assert wasm.module_of(texts) == first
+        assert wasm.module_of(texts[:1]) == single
+        code_cache.forget_programs()  # from the disk now
+    with pytest.raises(AssertionError):
+        wasm.module_of((text_of("ret double 3.0"),))
+
+
+def test_a_module_that_browsers_can_not_run_is_refused_each_time():
+    call = "%x = call double @erfc(double 1.0)\nret double %x"
+    texts = (text_of(call, "declare double @erfc(double)\n"),)
+    for _ in range(2):
+        with pytest.raises(FractalsError, match="erfc"):
+            wasm.module_of(texts)
