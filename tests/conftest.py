@@ -1,15 +1,12 @@
 """Fixtures: devices, the command line, and data that no code of this project computed."""
 
 import gc
-import os
 import signal
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
 import hypothesis
-import platformdirs
 import pytest
 from support import browser as browsers
 from support import facts, lost_numbers
@@ -19,22 +16,6 @@ import fractals
 from fractals.cli import main, messages
 from fractals.rendering import preview
 from fractals.threads import core_count
-
-EMPTY = tempfile.TemporaryDirectory(prefix="fractals-tests-", ignore_cleanup_errors=True)
-
-# Compiled code is kept between runs: it is known by the text of the modules that it is made of, so
-# that of an earlier run is the same. `--cold` compiles all anew.
-KEPT = Path(platformdirs.user_cache_dir("fractals-tests", appauthor=False)) / "compiled"
-os.environ.setdefault("NUMBA_CACHE_DIR", str(KEPT))
-
-# Processes that tests start then find the bytecode of the package: each begins in half the time.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
-
-os.environ["FRACTALS_PREBUILT"] = "0"  # what a checkout may have is not what tests compile
-os.environ["FRACTALS_CACHE_DIR"] = EMPTY.name
-os.environ["XDG_CONFIG_HOME"] = EMPTY.name  # a developer's file of defaults changes no test
-os.environ["XDG_STATE_HOME"] = EMPTY.name  # nor do visitors of a developer's explorer
 
 # Examples take longer while other programs use the cores.
 hypothesis.settings.register_profile("fractals", deadline=None)
@@ -54,17 +35,6 @@ GPU = pytest.param(
     "cuda",
     marks=[pytest.mark.gpu, pytest.mark.skipif(bool(no_gpu()), reason=f"no GPU: {no_gpu()}")],
 )
-
-
-def pytest_addoption(parser):
-    """Add the option that leaves out compiled code of earlier runs."""
-    parser.addoption("--cold", action="store_true", help="compile all programs anew")
-
-
-def pytest_configure(config):
-    """Give a cold run an empty folder of compiled code; the processes of one run share it."""
-    if config.getoption("cold") and not hasattr(config, "workerinput"):
-        os.environ["NUMBA_CACHE_DIR"] = EMPTY.name
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist

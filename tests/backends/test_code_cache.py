@@ -82,6 +82,11 @@ def other_folder(monkeypatch, path):
         numba.config.reload_config()  # which Numba does otherwise when it compiles next
 
 
+def test_code_that_tests_compile_is_kept_apart_from_a_developers():
+    """Also in one process, where this module is imported before the tests."""
+    assert Path(code_cache.folder()).is_relative_to(os.path.realpath(os.environ["NUMBA_CACHE_DIR"]))
+
+
 def test_code_that_several_processes_cached_does_not_clash(tmp_path):
     """Two processes at a time; then one that finds what they have compiled."""
     # Numba tells functions of one name apart by numbers that begin at 1 in every process.

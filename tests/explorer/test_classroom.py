@@ -62,7 +62,8 @@ async def page(server, cookie="", size=SIZE):
     if not cookie:
         own = {"Authorization": f"Bearer {server.token}"}
     address = server.url.replace("http", "ws", 1) + "/ws"
-    async with websockets.connect(address, additional_headers=own, max_size=None) as socket:
+    kept = {"max_size": None, "max_queue": None}  # a client that is full sees no end
+    async with websockets.connect(address, additional_headers=own, **kept) as socket:
         client = Client(socket, size)
         await client.say("hello", v=1, size=list(size))
         client.welcome = await client.until("welcome")
