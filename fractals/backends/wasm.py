@@ -72,12 +72,12 @@ def module_of(
     FractalsError: a program calls a function that browsers lack.
     """
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    kept = code_cache.program(_Module, "wasm module", digest, exact, relaxed, ordered)
+    kept = code_cache.program(_KeptModule, "wasm module", digest, exact, relaxed, ordered)
     return kept.of(texts, exact, relaxed, ordered)
 
 
-class _Module:
-    """A module and the bytes of its constants, from the disk or made by LLVM."""
+class _KeptModule:
+    """What `module_of` returns, from the disk or made by LLVM."""
 
     def __init__(self, store: code_cache.Store | None) -> None:
         self._store = store

@@ -587,10 +587,11 @@ def test_an_edit_compiles_what_it_changes(tmp_path):
 )
 def test_a_cold_run_begins_with_an_empty_folder(cold, worker, kept, request, monkeypatch):
     """Its first process sets the folder, and those that it starts inherit it."""
-    conftest = request.config.pluginmanager.get_plugin(str(PACKAGE.parent / "tests/conftest.py"))
+    folders = request.config.pluginmanager.get_plugin("tests.support.folders")
     monkeypatch.setenv("NUMBA_CACHE_DIR", "kept")
-    config = types.SimpleNamespace(getoption=lambda name: name == "cold" and cold)
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     if worker:
-        config.workerinput = {}
-    conftest.pytest_configure(config)
-    assert os.environ["NUMBA_CACHE_DIR"] == ("kept" if kept else conftest.EMPTY.name)
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    given = types.SimpleNamespace(cold=cold)
+    folders.pytest_load_initial_conftests(types.SimpleNamespace(known_args_namespace=given))
+    assert os.environ["NUMBA_CACHE_DIR"] == ("kept" if kept else folders.EMPTY.name)
