@@ -275,6 +275,7 @@ def package(tmp_path, monkeypatch):
     yield copy
     monkeypatch.undo()
     forget_sources()
+    cache_folder.take_messages()  # about the copy: otherwise the next picture warns of them
 
 
 def test_an_edit_changes_the_keys_of_the_programs_that_are_made_of_it(package, ask):
