@@ -407,7 +407,8 @@ def test_a_derivative_beyond_the_largest_number_means_no_distance():
     escaped = data.count < data.max_iterations
     beyond = escaped & ~np.isfinite(data.dz)
     values = data.values("distance")
-    assert beyond.any() and (escaped & ~beyond).any()
+    assert beyond.any()
+    assert (escaped & ~beyond).any()
     assert (values[beyond] == 0).all()
     assert np.isfinite(values[escaped]).all()
 

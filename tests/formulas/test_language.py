@@ -216,13 +216,20 @@ def test_an_expression_draws_what_the_formula_does():
 
 @pytest.mark.unwatched
 def test_poles_are_infinite_and_no_error():
-    drawn = {"formula": "z^2 + c/z^2", "iteration": {"max_iterations": 60}}
+    own = {"name": "expression", "step": "z^2 + c/z^2", "start": "0"}
+    drawn = {"formula": own, "iteration": {"max_iterations": 60}}
     drawn["image"] = {"size": [9, 9], "supersampling": 1}
     raws = [
         fractals.compute(drawn, device=device, on_message=str) for device in ("python", "simulator")
     ]
     assert (raws[0].count == raws[1].count).all()
     assert (raws[0].count == 1).all()  # 0 is a pole
+
+
+@pytest.mark.parametrize("step", ["c*sin(z)/z", "z^2 + c/z", "1/z + c"])
+def test_orbits_start_at_c_where_0_leads_to_no_number(step):
+    """Each sample escaped at the first step, so that the picture had one color."""
+    assert load_scene(formula=step).make_formula().begin(False, 0.3, 0.4) == (0.3, 0.4)
 
 
 def test_p_is_the_z_before():
