@@ -232,6 +232,13 @@ def test_orbits_start_at_c_where_0_leads_to_no_number(step):
     assert load_scene(formula=step).make_formula().begin(False, 0.3, 0.4) == (0.3, 0.4)
 
 
+@pytest.mark.parametrize("step", ["z^2.5 + c", "z*sqrt(z) + c", "z^z + c"])
+def test_derivatives_of_roots_and_powers_go_on_from_0(step):
+    """They were NaN from the first step on, so that distances and slopes drew nothing."""
+    tangent = load_scene(formula=step).make_formula().tangent
+    assert tangent(0.0, 0.0, 0.0, 0.0, 0.3, 0.4, 1.0, 0.0) == (1, 0)
+
+
 def test_p_is_the_z_before():
     """As the formula phoenix, with its counts and its derivative."""
     keys = {"size": (16, 9), "supersampling": 1, "max_iterations": 60, "width": "5"}
