@@ -14,7 +14,6 @@ from fractals.scene.checks import After, Before, CommandHelp, entry
 from fractals.scene.numbers import (
     MAX_SIDE,
     decimal_text,
-    is_real,
     point_text,
     size_of,
     whole,
@@ -57,14 +56,15 @@ def _point(given: Any) -> Any:
 
 
 def _point_of_library(given: Any) -> Any:
-    """Return a point as two numbers: a complex number of any library, an array or a sequence."""
+    """Return a point as two numbers: a number of any library, an array or a sequence."""
     if getattr(given, "shape", None) == ():  # a number of NumPy, or an array of one
         given = given.item()
     if isinstance(given, Sequence) and not isinstance(given, str):
         return tuple(given)
     if getattr(given, "shape", None) == (2,):
         return tuple(given.tolist())
-    if hasattr(given, "imag") and getattr(given, "shape", ()) == () and not is_real(given):
+    single = hasattr(given, "imag") and getattr(given, "shape", ()) == ()
+    if single and not isinstance(given, bool):
         return given.real, given.imag  # of Python, NumPy, gmpy2 or mpmath
     raise ValueError(
         f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
