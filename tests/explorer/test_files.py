@@ -87,6 +87,18 @@ def test_exported_files_are_removed_by_age(temporary, monkeypatch):
     assert not made.files
 
 
+def test_tidying_goes_on_where_a_file_is_away_meanwhile(temporary, monkeypatch):
+    """The task that tidies had ended, and no file was removed after that."""
+    made = Jobs("cpu", 1)
+    (made.folder / "removed").symlink_to(made.folder / "nowhere")
+    old = made.folder / "old"
+    old.mkdir()
+    monkeypatch.setattr(jobs, "TIDY_SECONDS", -1.0)
+    made.tidy()
+    assert not old.exists()
+    made.end()
+
+
 def test_bookmarks_keep_their_places_and_are_sorted(tmp_path):
     kept = Bookmarks(tmp_path)
     for k, title in enumerate(("old", "middle", "new")):
