@@ -237,7 +237,7 @@ def command_of(scene: Scene) -> str:
     color, view, image, iteration = (
         table[name] for name in ("color", "view", "image", "iteration")
     )
-    keys = {key: table[key] for key in ("formula", "julia") if key in table}
+    keys: dict[str, Any] = {key: table[key] for key in ("formula", "julia") if key in table}
     keys |= {key: view[key] for key in ("center", "width", "zoom", "rotation") if key in view}
     keys |= {key: image[key] for key in ("size", "supersampling")}
     keys |= {key: iteration[key] for key in ("max_iterations", "escape_radius")}
