@@ -181,7 +181,7 @@ def test_signatures_list_all_keywords():
         (lambda: Scene("seahorse"), OptionError, r"load_scene\('seahorse'\)"),
         (lambda: Scene(titel="x"), SceneError, "did you mean 'title'"),
         (lambda: Scene().replace(supersampling=0), SceneError, "image.supersampling"),
-        (lambda: Scene().replace(center=3), SceneError, "not a point"),
+        (lambda: Scene().replace(center=True), SceneError, "not a point"),
         (lambda: fractals.View(width="1", zoom="2"), SceneError, "^width and zoom are both"),
         (lambda: fractals.load_scene(3), OptionError, "3 is no scene"),
         (lambda: fractals.render(threads=0), OptionError, "give 1 to 1024"),
