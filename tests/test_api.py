@@ -183,6 +183,8 @@ def test_signatures_list_all_keywords():
         (lambda: Scene().replace(supersampling=0), SceneError, "image.supersampling"),
         (lambda: Scene().replace(center=True), SceneError, "not a point"),
         (lambda: fractals.View(width="1", zoom="2"), SceneError, "^width and zoom are both"),
+        (lambda: Scene().replace(width=1, zoom=2), SceneError, "^width and zoom are both"),
+        (lambda: fractals.plan(zoom=2, frame=(1, 1)), SceneError, "^zoom and frame are both"),
         (lambda: fractals.load_scene(3), OptionError, "3 is no scene"),
         (lambda: fractals.render(threads=0), OptionError, "give 1 to 1024"),
         (lambda: fractals.plan(threads=10**400), OptionError, "give 1 to 1024"),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from fractals.color.palette import parse_color
-from fractals.errors import shown
+from fractals.errors import SceneError, shown
 from fractals.scene.checks import After, Before, CommandHelp, entry
 from fractals.scene.numbers import (
     MAX_SIDE,
@@ -72,6 +72,13 @@ def _point_of_library(given: Any) -> Any:
     )
 
 
+def check_scales(keys: Mapping[str, Any]) -> None:
+    """Raise a `SceneError` for keys of which more than one says how much of the plane is shown."""
+    given = [key for key in SCALES if keys.get(key) is not None]
+    if len(given) > 1:
+        raise SceneError(f"{' and '.join(given)} are both given: give one of them")
+
+
 Coordinate = Annotated[str, Before(decimal_text)]
 Length = Annotated[Coordinate, After(_positive)]
 Point = Annotated[tuple[Coordinate, Coordinate], Before(_point)]
@@ -119,9 +126,7 @@ class View(Table):
 
     def check(self) -> None:
         """Raise a `ValueError` for two scales."""
-        given = [key for key in SCALES if getattr(self, key) is not None]
-        if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} are both given: give one of them")
+        check_scales({key: getattr(self, key) for key in SCALES})
 
     def fitted(self, size: tuple[int, int]) -> "View":
         """Return the view of a picture of this size: a frame decides the width."""
