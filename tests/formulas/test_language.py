@@ -261,7 +261,10 @@ def test_p_is_the_z_before():
         ("abs(z) + p + c", "p, the z before, is not available beside abs, absx"),
         ("z^2 + c; p", "expressions in turn take z and c, not p"),
         ({"name": "expression", "step": "z^2", "start": "p"}, "start is an expression in c alone"),
-        ({"name": "newton", "polynomial": "z^3 - p"}, "polynomial is an expression in z without"),
+        (
+            {"name": "newton", "polynomial": "z^3 - p"},
+            "polynomial is an expression in z without p, abs",
+        ),
         ({"name": "newton", "start": "p"}, "start is an expression in c alone"),
         ({"name": "expression", "step": "z^2 + c", "escapes": False}, "escapes is true, or false"),
     ],
