@@ -73,7 +73,9 @@ KEYWORDS = _by_word(
         "smooth": "coloring='smooth'",
         "verbose": "progress=True",
         "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
-        "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
+        "filename format out output path": (
+            "fractals.render_to(path, ...), or save(path) of what is returned"
+        ),
     }
 )
 # Keys of tables of a scene, which are looked up where a table has the key.

@@ -44,7 +44,7 @@ class Device:
     problem : str
         Why the device is unusable, and how to repair that; empty where it is usable.
     is_gpu : bool
-        False for a CPU that OpenCL lists among its devices.
+        False for the CPU, also as a device of OpenCL, and for the simulator.
     lacks : tuple of str
         What an OpenCL device lacks, such as "float64".
     """
@@ -77,7 +77,7 @@ class Device:
 
 def drawing_cpu() -> Device:
     """Return the CPU, with the cores that this process may use: all that drawing asks of it."""
-    return Device(kind="cpu", name="", cores=core_count())
+    return Device(kind="cpu", name="", cores=core_count(), is_gpu=False)
 
 
 def cpu() -> Device:
@@ -88,6 +88,7 @@ def cpu() -> Device:
         cores=core_count(),
         vector_bits=_vector_bits(),
         memory=memory_size(),
+        is_gpu=False,
     )
 
 

@@ -230,12 +230,13 @@ class Palette:
         """
         return _lookup(self, inside, gamut)
 
-    def linear(self, at: Floats, gamut: str = "srgb") -> Floats:
-        """Return the colors at places from 0 to 1, shape (n,), in linear light, shape (n, 3).
+    def linear(self, at: Any, gamut: str = "srgb") -> Floats:
+        """Return the colors at places from 0 to 1, of any shape, in linear light, shape (..., 3).
 
         Where colors mix beyond what the gamut can show, values leave 0 to 1 a little; in OKLCH,
         where they would leave it far, chroma gives way instead. In sRGB they mix within sRGB.
         """
+        at = np.asarray(at, np.float64)
         places = np.array([place for place, _ in self.stops])
         colors = np.array([parse_color(text) for _, text in self.stops])
         if self.space != "srgb":
@@ -252,11 +253,11 @@ class Palette:
             k, gap, share = _between(at, places)
             at = places[k] + gap * (1 - np.cos(np.pi * share)) / 2
         blend = _smooth if self.blend == "smooth" else np.interp
-        mixed = np.stack([blend(at, places, channel) for channel in colors.T], axis=1)
+        mixed = np.stack([blend(at, places, channel) for channel in colors.T], axis=-1)
         if self.space == "srgb":
             return in_gamut(linear_from_srgb(mixed), gamut)
         if self.space == "oklch":
-            mixed[:, 2] = _hues(at, places, colors)
+            mixed[..., 2] = _hues(at, places, colors)
             return in_gamut(linear_from_oklch(mixed, gamut), gamut)
         return in_gamut(linear_from_oklab(mixed), gamut)
 
@@ -301,7 +302,8 @@ def _smooth(at: Floats, places: Floats, values: Floats) -> Floats:
 def _hues(at: Floats, places: Floats, colors: Floats) -> Floats:
     """Return hues between stops, the shorter way round; a gray stop takes its neighbour's."""
     k, _, share = _between(at, places)
-    (_, c, h), (_, next_c, next_h) = colors[k].T, colors[np.minimum(k + 1, len(places) - 1)].T
+    chromas, hues, after = colors[:, 1], colors[:, 2], np.minimum(k + 1, len(places) - 1)
+    c, h, next_c, next_h = chromas[k], hues[k], chromas[after], hues[after]
     h, next_h = np.where(c < GRAY, next_h, h), np.where(next_c < GRAY, h, next_h)
     return np.asarray(h + share * ((next_h - h + 180) % 360 - 180))
 

@@ -31,7 +31,6 @@ from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2, width_text
 
-MAX_FILMS = 2  # of all clients together
 LONGEST = 60.0  # seconds of a film whose length nobody has chosen
 LONG = 24 * 3600  # seconds of drawing, beyond which no film is begun
 DEPTHS = 65  # along a film, of the curve that the page shows
@@ -87,7 +86,7 @@ class Filming:
         sound = self.jobs.files.get(message.sound)
         if message.sound and sound is None:
             raise OptionError("the sound is not there any more: choose its file again")
-        self.jobs.check(session, message.job, "film", MAX_FILMS)
+        self.jobs.check(session, message.job, "film")
         path = self.jobs.new_folder() / name
         wanted = {
             "do": "film",

@@ -316,7 +316,7 @@ def _locked(path: Path) -> FolderLock | None:
     return lock if lock.held else None
 
 
-MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
+MOST = {"export": 2, "film": 2, "find": 4}  # jobs of a kind, of all clients together
 MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
 RETURN_SECONDS = 60.0  # for which a film waits for its page
@@ -371,6 +371,7 @@ class Jobs:
         self.films: dict[str, Job] = {}  # by name: running films, and films that ended lately
         self.files: dict[str, ExportedFile] = {}
         self._folder: ExportFolder | None = None
+        self._lock = threading.Lock()  # messages of several clients are handled at once
 
     def shared(self, format: str) -> Workers | None:
         """Return the workers that draw files of a format; None: this machine draws them."""
@@ -379,9 +380,10 @@ class Jobs:
     @property
     def folder(self) -> Path:
         """Return the private folder of exported files."""
-        if self._folder is None:
-            self._folder = ExportFolder()
-        return self._folder.path
+        with self._lock:
+            if self._folder is None:
+                self._folder = ExportFolder()
+            return self._folder.path
 
     def new_folder(self) -> Path:
         """Return a folder for a file, and for what its making leaves beside it."""
@@ -398,7 +400,7 @@ class Jobs:
 
     def find(self, session: Session, message: protocol.Find) -> None:
         """Search a frame, or a rectangle of it."""
-        self.check(session, message.job, "find", MAX_SEARCHES)
+        self.check(session, message.job, "find")
         scene = searched(session, message)
         if moves_of(scene).in_plane or message.what != "interesting":
             scene.make_formula()  # raises for images where nothing is searched
@@ -454,7 +456,7 @@ class Jobs:
             raise OptionError("this server is read-only: it exports nothing")
         if (free := memory_size()) and memory > 0.9 * free:
             raise OptionError("this picture needs more memory than is free: choose a smaller size")
-        self.check(session, message.job, "export", MAX_EXPORTS)
+        self.check(session, message.job, "export")
         path = self.new_folder() / f"fractal.{message.format}"
         wanted = {
             "do": "export",
@@ -518,11 +520,11 @@ class Jobs:
         if self.workers:
             self.workers.end()
 
-    def check(self, session: Session, name: int, kind: str, most: int) -> None:
+    def check(self, session: Session, name: int, kind: str) -> None:
         """Raise an `OptionError` where a client, or all together, have jobs of a kind enough."""
         if name in session.jobs or any(job.kind == kind for job in list(session.jobs.values())):
             raise OptionError("one at a time: cancel the one that runs")
-        if sum(job.kind == kind for job in list(self.running)) >= most:
+        if sum(job.kind == kind for job in list(self.running)) >= MOST[kind]:
             raise OptionError("the server is busy with others: try again in a while")
 
     def start(
@@ -537,8 +539,10 @@ class Jobs:
         """Start a process; `finish` makes the last message of what it found."""
         line = json.dumps({**wanted, "scene": scene.to_table()}) + "\n"
         job = Job(line, kind=wanted["do"], keep=keep, session=session, number=number)
-        session.jobs[number] = job
-        self.running.append(job)
+        with self._lock:
+            self.check(session, number, job.kind)  # again: others may have started one meanwhile
+            session.jobs[number] = job
+            self.running.append(job)
         if job.kind == "film":
             self.films[job.name] = job
             job.say("started", name=job.name)
@@ -587,17 +591,19 @@ class Jobs:
             if now - kept.since > KEPT_SECONDS or total > QUOTA:
                 total -= kept.bytes
                 self.files.pop(name, None)
-                kept.path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # Windows keeps a file that is being sent
+                    kept.path.unlink()
         for name, job in list(self.films.items()):
             if job not in self.running and now - job.since > KEPT_SECONDS:
                 self.films.pop(name, None)
         if self._folder and not self.running:
             used = {kept.path.parent for kept in list(self.files.values())}
             for path in self.folder.iterdir():
-                # A job that has just begun may be about to use a young folder.
-                old = time() - path.stat().st_mtime > TIDY_SECONDS
-                if path.is_dir() and path not in used and old:
-                    shutil.rmtree(path, ignore_errors=True)
+                with contextlib.suppress(OSError):  # a job that fails removes its own meanwhile
+                    # A job that has just begun may be about to use a young folder.
+                    old = time() - path.stat().st_mtime > TIDY_SECONDS
+                    if path.is_dir() and path not in used and old:
+                        shutil.rmtree(path, ignore_errors=True)
 
 
 def searched(session: Session, message: protocol.Find) -> Scene:

@@ -232,30 +232,43 @@ def texts_of_others(scene: Scene, limit: int | None) -> Iterator[dict[str, Any]]
 
 
 def command_of(scene: Scene) -> str:
-    """Return a command that draws a scene.
-
-    Layers, palettes of stops and formulas that have tables need its TOML file.
-    """
+    """Return a command that draws a scene; one that has more than a command says needs its file."""
     table = scene.to_values()
-    color, view, image = table["color"], table["view"], table["image"]
-    tables = "layers" in color or not isinstance(color["palette"], str)
-    if tables or _has_tables(table["formula"]):
+    color, view, image, iteration = (
+        table[name] for name in ("color", "view", "image", "iteration")
+    )
+    keys: dict[str, Any] = {key: table[key] for key in ("formula", "julia") if key in table}
+    keys |= {key: view[key] for key in ("center", "width", "zoom", "rotation") if key in view}
+    keys |= {key: image[key] for key in ("size", "supersampling")}
+    keys |= {key: iteration[key] for key in ("max_iterations", "escape_radius")}
+    keys |= {key: color[key] for key in COLOR_KEYS}
+    drawn = scene.model_copy(update={**dict.fromkeys(SAID, ""), "film": None})
+    if Scene().replace(**keys) != drawn or any(map(_has_tables, (color, keys["formula"]))):
         return "fractals render scene.toml"
-    words = ["fractals", "render"]
-    words += [f"--formula={_named(table['formula'])}"] if table["formula"] != "mandelbrot" else []
-    if "julia" in table:
-        words.append(f"--julia={','.join(table['julia'])}")
-    if "center" in view:
-        words.append(f"--center={','.join(view['center'])}")
-    words += [f"--{key}={view[key]}" for key in ("width", "zoom") if key in view]
-    words += [f"--rotation={view['rotation']:g}"] if view["rotation"] else []
-    words.append(f"--size={image['size'][0]}x{image['size'][1]}")
-    words.append(f"--supersampling={image['supersampling']}")
-    words += [f"--coloring={_named(color['coloring'])}", f"--palette={color['palette']}"]
-    for key in ("density", "offset"):
-        words.append(f"--{key}={color[key]:.9g}")
-    words += [f"--{key}={color[key]}" for key in ("transfer", "inside")]
-    return shlex.join(words)
+    usual = Scene().to_values()
+    for key, known in (("formula", usual), ("rotation", usual["view"])):
+        if keys[key] == known[key]:
+            del keys[key]
+    for key, value in usual["iteration"].items():
+        if keys.get(key) == value:
+            del keys[key]
+    texts = {key: _text(key, value) for key, value in keys.items()}
+    words = [f"--{key.replace('_', '-')}={text}" for key, text in texts.items()]
+    return shlex.join(["fractals", "render", *words])
+
+
+COLOR_KEYS = ("coloring", "palette", "density", "offset", "transfer", "inside")
+
+
+def _text(key: str, value: Any) -> str:
+    """Return the value of a key as a command has it."""
+    if key == "size":
+        return "x".join(map(str, value))
+    if key in ("center", "julia"):
+        return ",".join(value)
+    if key in ("formula", "coloring"):
+        return _named(value)
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _has_tables(formula: Any) -> bool:

@@ -79,7 +79,7 @@ def _content(kind: str, path: str) -> bytes:
         raise FractalsError(f"the {kind} '{shown(path)}' can't be read: {reason}") from None
 
 
-@dataclass
+@dataclass(repr=False)
 class Running:
     """A server that listens, as returned by `fractals.explore`.
 
@@ -100,6 +100,9 @@ class Running:
     port: int = 0
     server: "uvicorn.Server | None" = None
     _closed: bool = False
+
+    def __repr__(self) -> str:
+        return f"Running({self.url})"
 
     @classmethod
     def listen(cls, explorer: "Explorer") -> "Running":

@@ -4,7 +4,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fractals.color.gradient import between
@@ -98,10 +98,13 @@ class Track:
     points: bool  # whether the value is a list of numbers
     # Of a track of palettes: the curve gives numbers of these.
     palettes: tuple[Palette, ...] = ()
+    whole: bool = False  # whether the value is rounded to whole numbers
 
     def at(self, seconds: float) -> Any:
         """Return the value at a time."""
         values = [curve(seconds) for curve in self.curves]
+        if self.whole:
+            return round(values[0])
         if self.palettes:
             share, number = math.modf(values[0])
             one, two = (self.palettes[min(int(number) + k, len(self.palettes) - 1)] for k in (0, 1))
@@ -136,6 +139,21 @@ class Tracks:
                 raise SceneError(f"film.tracks.{shown(track.name)}: the keys set this number, too")
             self.tracks.append(track)
         self._table = self.scene.to_values() if self.tracks else {}
+        self.tracks = [replace(each, whole=self._is_whole(each)) for each in self.tracks]
+
+    def _is_whole(self, track: Track) -> bool:
+        """Tell whether the scene takes whole numbers alone in place of a track's, such as steps."""
+        low = min(track.curves[0].values)
+        if track.points or track.palettes or any(v % 1 for v in track.curves[0].values):
+            return False
+        return self._takes(track, int(low)) and not self._takes(track, low + 0.5)
+
+    def _takes(self, track: Track, value: float) -> bool:
+        try:
+            validate(replaced(self._table, track.path, value))
+        except (SceneError, KeyError, IndexError, TypeError):
+            return False
+        return True
 
     @property
     def length(self) -> float:

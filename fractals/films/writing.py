@@ -48,12 +48,12 @@ SPARE = 1.1  # times the forecast must be free on the disk
 class Saved:
     """Facts about a film's file."""
 
-    path: Path
+    path: Path  # of a sequence: its folder
     # frames, resumed: all frames, and the frames that an interrupted run had written
     frames: int
     resumed: int
     seconds: float  # that it took
-    bytes: int
+    bytes: int  # of the files that hold the film
     methods: tuple[str, ...]  # of the parts
     flashes: bool  # whether frames that were made now flash more than three times a second
 
@@ -92,6 +92,10 @@ class Output:
     sound: tuple[str, float] | None = None  # a file, and the seconds of it that are left out
     bits: int = 8  # of a sequence's PNGs
     names: str = ""  # of a sequence's PNGs, with a place for the number
+
+    def path_of(self, number: int) -> Path:
+        """Return the path of the file that a frame is written to."""
+        return self.path / (self.names % number) if self.names else self.path
 
 
 def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Output:
@@ -179,14 +183,12 @@ def save_film(film: Timeline, path: str | Path, options: SaveOptions) -> Saved:
     write = _write_video if output.video else _write_sequence if output.names else _write_loop
     resumed = write(making, plan.parts)
     making.flashes.end()
-    found = output.path
-    files = filter(Path.is_file, found.iterdir()) if found.is_dir() else [found]
     return Saved(
-        found,
+        output.path,
         len(output.numbers),
         resumed,
         perf_counter() - begun,
-        sum(file.stat().st_size for file in files),
+        sum(path.stat().st_size for path in set(map(output.path_of, output.numbers))),
         tuple(chosen.method for chosen in plan.parts),
         making.flashes.found,
     )
@@ -348,8 +350,7 @@ def _write_loop(making: Making, parts: tuple[PartPlan, ...]) -> int:
 
 def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output = making.film, making.output
-    folder = output.path
-    with made_folder(folder):
+    with made_folder(output.path):
         there = set() if output.options.overwrite else _pictures_there(film, output)
         making.note(len(there))
         for chosen in parts:
@@ -360,9 +361,8 @@ def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
                 made = making.watched(missing[0], film.open(chosen).frames(missing))
                 for number, frame in zip(missing, made, strict=True):
                     pixels = frame if output.bits == 16 else rounded(frame)
-                    path = folder / (output.names % number)
                     Image(pixels, _scene_of(film, output, number)).save(
-                        path, overwrite=output.options.overwrite
+                        output.path_of(number), overwrite=output.options.overwrite
                     )
     return len(there)
 
@@ -378,7 +378,7 @@ def _pictures_there(film: Timeline, output: Output) -> set[int]:
     """
     there = set()
     for number in output.numbers:
-        path = output.path / (output.names % number)
+        path = output.path_of(number)
         if os.path.lexists(path):
             with contextlib.suppress(SceneError):
                 if load_scene(path) == _scene_of(film, output, number):

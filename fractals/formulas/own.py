@@ -5,6 +5,7 @@ iterated in turn. Some are also drawn in deep views: chains of folds and powers.
 """
 
 import contextlib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -227,12 +228,13 @@ def _titled(step, parameters):
     return ", ".join([f"Your own, {step[:100]}", *(f"{k} = {v}" for k, v in parameters.items())])
 
 
-def _stays(tree, given):
-    """Tell whether the step maps 0 to 0, so that orbits from 0 stay, whatever parameters are."""
+def _leaves_0(tree, given):
+    """Tell whether the step maps 0 to another number, whatever parameters are."""
     own = compose("", "", tree, given=given)
     own = replace(own, options=tuple(0.7 + k / 16 for k in range(len(own.options))))
     zero = (0.0, 0.0)
-    return all(next(own.orbit(True, *zero, a, b)).z == zero for a, b in ((0.3, 0.4), (-1.7, 0.9)))
+    points = (next(own.orbit(True, *zero, a, b)).z for a, b in ((0.3, 0.4), (-1.7, 0.9)))
+    return any(z != zero and all(map(math.isfinite, z)) for z in points)
 
 
 def _whole(value, key, least, most):
@@ -281,7 +283,7 @@ def expression(
     trees = [_text(text, "step", values) for text in texts]
     first = _text(start, "start", values) if start else syntax.ZERO
     given = given_in(values, *trees, first)
-    if not start and _stays(trees[0], given):
+    if not start and not _leaves_0(trees[0], given):
         first = ("c",)
     if isinstance(degree, bool) or not isinstance(degree, int) or not 0 <= degree <= 64:
         raise ValueError("degree is a whole number from 2 to 64, or 0: found from the expression")

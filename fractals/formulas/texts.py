@@ -31,7 +31,8 @@ def function_of(power, polynomial):
     except syntax.ExpressionError as error:
         raise ValueError(f"polynomial '{text[:60]}', {error}") from None
     if not syntax.is_holomorphic(tree) or not syntax.uses(tree, "z") or syntax.uses(tree, "p"):
-        raise ValueError("polynomial is an expression in z without abs, conj, re and im")
+        without = ", ".join(("p", *syntax.BENT))
+        raise ValueError(f"polynomial is an expression in z without {without}, not '{text[:60]}'")
     return tree
 
 

@@ -22,6 +22,7 @@ from fractals.scene.credits import claims_another
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, no_scene, validate
 from fractals.scene.paint import MAX_NESTING, nested_deeper
+from fractals.scene.picture import check_scales
 from fractals.scene.space import SOURCES
 
 PICTURE_SUFFIXES = {
@@ -239,6 +240,7 @@ def load_scene(
             )
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]
+    check_scales(keys)
     found: list[str] = [] if lost is None else lost
     merged, signed = _merged(sources, found, folders_of(formulas), lossy)
     for key, value in keys.items():

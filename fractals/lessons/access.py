@@ -260,6 +260,9 @@ def log_of_script(path: str, arguments: list[str]) -> AccessLog:
     try:
         with access_log() as log:
             run_file(path, arguments, "simulator", "__main__")
+    except SystemExit as ended:
+        if ended.code:  # without one, as of sys.exit(main()), the script has run as any other
+            raise
     except (FractalsError, BrokenPipeError):  # the second one: nobody reads what it prints
         raise
     except Exception as error:

@@ -1,6 +1,7 @@
 """`fractals gpu`: instruments that study GPU kernels on a machine without a GPU."""
 
 import contextlib
+import math
 import re
 import sys
 from pathlib import Path
@@ -18,6 +19,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fractals.scene.model import Scene
+
+
+class Amount(click.FloatRange):
+    """A number above 0, or 0 too; that of click lets NaN through."""
+
+    name = "number"
+
+    def __init__(self, without_0: bool = True) -> None:
+        super().__init__(0, 1e9, min_open=without_0)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number of a text."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{number} is no number", param, ctx)
+        return number
+
 
 block_option = option(
     "Kernel",
@@ -149,7 +169,7 @@ def access_command(
         "--double SHARE": "Rate of float64 by the rate of float32 (default: 1/64).",
     },
     cores=click.IntRange(1),
-    clock=click.FloatRange(0, min_open=True),
+    clock=Amount(),
     double={"default": "1/64"},
 )
 @section(
@@ -164,8 +184,8 @@ def access_command(
         "--precision TYPE": "Number type: float32 (the default) or float64.",
         "--block WxH": "Threads of a block in x and y (default: 8x8, which fractals uses).",
     },
-    instructions=click.FloatRange(0, min_open=True),
-    doubles=click.FloatRange(0),
+    instructions=Amount(),
+    doubles=Amount(without_0=False),
     precision={"default": "float32", "type": click.Choice(["float32", "float64"])},
     block={"default": "8x8"},
 )

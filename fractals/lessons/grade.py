@@ -1,4 +1,4 @@
-"""Checks an answer to an exercise: the program of a process of its own, started by `learn.py`.
+"""Checks an answer to an exercise: the program of a process of its own, started by `steps.py`.
 
 It is run with three paths: the check, the answer, and the file for the verdict, which stays
 missing where the process ends otherwise. It imports nothing of the package.

@@ -37,7 +37,7 @@ def power(v, exponent):  # compiled with `target.jit`
 
 
 def make_density_body(target):
-    """Return ``body(i0, j0, di, dj, out, sums, k1, k2, gains, top, until)``: log density as light.
+    """Return ``body(i0, j0, di, dj, out, sums, k1, k2, gains, rows)``: log density as light.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def make_density_body(target):
 
 
 def make_kind_body(target):
-    """Return ``body(i0, j0, di, dj, out, sums, numbers, weight, step, top, until)``.
+    """Return ``body(i0, j0, di, dj, out, sums, numbers, weight, step, rows)``.
 
     It finds the spread of each bucket's light: the fewer hits around, the wider.
 
@@ -163,7 +163,7 @@ def make_reach_body(target):
 
 @on_cpu("fractals.scatter.cpu_estimate:spreading")
 def make_estimate_body(target):
-    """Return ``body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, top, until)``.
+    """Return ``body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, rows)``.
 
     It spreads the light of each bucket over its neighbors, the farther the fewer hits there are.
 
@@ -216,7 +216,7 @@ def make_estimate_body(target):
 
 
 def make_pixel_body(target):
-    """Return ``body(i0, j0, di, dj, out, light, taps, step, first, down, tone, top, until)``.
+    """Return ``body(i0, j0, di, dj, out, light, taps, step, first, down, tone, rows)``.
 
     It takes the mean of each pixel's buckets, weighted by the filter, and makes it a color.
 

@@ -198,6 +198,12 @@ def buddhabrot(
             raise ValueError(f"{key} is a whole number from 0 to {MOST}")
     if any(limits.values()) and not all(limits.values()):
         raise ValueError("red, green and blue are limits of steps: give all three or none")
+    if any(limits.values()) and min(limits.values()) < least:
+        key = min(limits, key=lambda name: limits[name])
+        raise ValueError(
+            f"{key}: {limits[key]} is less than {least} steps, and orbits of fewer are left out "
+            "(least)"
+        )
     if any(limits.values()) and anti:
         raise ValueError("anti: orbits that do not escape all have the same length: no red, green")
     if isinstance(cells, bool) or not isinstance(cells, int) or not 64 <= cells <= MOST_CELLS:
@@ -225,8 +231,11 @@ def _formula(of: Any) -> Formula:
         raise ValueError(f"of: '{shown(of, 40)}' is neither a name nor a table with a name")
     if not NAME.fullmatch(name):
         name, table = "expression", {"step": name, **table}
+    made = catalog.load_formula(name)
+    if not catalog.has("formula", name):
+        raise ValueError(f"of: '{name}' has no orbits of a plane: name an escape-time formula")
     try:
-        formula: Formula = catalog.load("formula", name)(**table)
+        formula: Formula = made(**table)
     except TypeError:
         raise ValueError(f"of: {name} has other options than {', '.join(table)}") from None
     if not formula.escapes or formula.tolerance > 0:

@@ -133,6 +133,12 @@ class ScatterPlan:
     rows: range | None = None  # of the picture, where this is the plan of a band
     enough: int = 0  # chunks, where a look found how many are enough (`fractals.scatter.enough`)
 
+    def __repr__(self) -> str:
+        return (
+            f"ScatterPlan(method={self.method!r}, precision={self.precision!r}, "
+            f"device={self.device!r}, chunks={self.chunks})"
+        )
+
     @property
     def method(self) -> str:
         """Return how points are found."""
@@ -464,6 +470,11 @@ def make_scatter_plan(
         raise SceneError("color.layers: a scatter image has one layer, of its palette's colors")
     width, center = place_of(scene)
     plan = ScatterPlan(scene, formula, device, threads, width, center, keeps)
+    if isinstance(formula, Buddhabrot) and not formula.anti and plan.limit <= formula.least:
+        raise SceneError(
+            f"formula.least: {formula.least} steps, and orbits end at {plan.limit}, so none is "
+            "drawn: give a lower least, or more max_iterations="
+        )
     if plan.chunks * CHUNK > MAX_TRAJECTORIES:
         most = MAX_TRAJECTORIES * plan.steps / math.prod(scene.image.size)
         raise OptionError(

@@ -30,6 +30,7 @@ from fractals.scene.picture import (
     ImageSettings,
     Point,
     View,
+    check_scales,
     exposed_as_before,
 )
 from fractals.scene.scatter import Display, Scatter
@@ -319,6 +320,7 @@ class Scene(Table):
         SceneError
             A value is invalid; all errors are reported at once.
         """
+        check_scales(changes)
         counted = "supersampling" in changes and "quality" not in changes
         table = (self.in_samples() if counted else self).to_values()
         for key, value in changes.items():

@@ -9,12 +9,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from fractals.color.palette import parse_color
-from fractals.errors import shown
+from fractals.errors import SceneError, shown
 from fractals.scene.checks import After, Before, CommandHelp, entry
 from fractals.scene.numbers import (
     MAX_SIDE,
     decimal_text,
-    is_real,
     point_text,
     size_of,
     whole,
@@ -57,19 +56,27 @@ def _point(given: Any) -> Any:
 
 
 def _point_of_library(given: Any) -> Any:
-    """Return a point as two numbers: a complex number of any library, an array or a sequence."""
+    """Return a point as two numbers: a number of any library, an array or a sequence."""
     if getattr(given, "shape", None) == ():  # a number of NumPy, or an array of one
         given = given.item()
     if isinstance(given, Sequence) and not isinstance(given, str):
         return tuple(given)
     if getattr(given, "shape", None) == (2,):
         return tuple(given.tolist())
-    if hasattr(given, "imag") and getattr(given, "shape", ()) == () and not is_real(given):
+    single = hasattr(given, "imag") and getattr(given, "shape", ()) == ()
+    if single and not isinstance(given, bool):
         return given.real, given.imag  # of Python, NumPy, gmpy2 or mpmath
     raise ValueError(
         f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
         "or a complex number"
     )
+
+
+def check_scales(keys: Mapping[str, Any]) -> None:
+    """Raise a `SceneError` for keys of which more than one says how much of the plane is shown."""
+    given = [key for key in SCALES if keys.get(key) is not None]
+    if len(given) > 1:
+        raise SceneError(f"{' and '.join(given)} are both given: give one of them")
 
 
 Coordinate = Annotated[str, Before(decimal_text)]
@@ -119,9 +126,7 @@ class View(Table):
 
     def check(self) -> None:
         """Raise a `ValueError` for two scales."""
-        given = [key for key in SCALES if getattr(self, key) is not None]
-        if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} are both given: give one of them")
+        check_scales({key: getattr(self, key) for key in SCALES})
 
     def fitted(self, size: tuple[int, int]) -> "View":
         """Return the view of a picture of this size: a frame decides the width."""

@@ -643,6 +643,7 @@ def test_a_gpu_of_opencl_comes_before_the_cpu_and_the_simulator(found):
     assert choose("auto").device == choose("gpu").device == choose("opencl").device == CARD
     assert choose("opencl:0").device == HOST
     assert CARD in devices.devices()
+    assert not any(each.is_gpu for each in devices.devices() if each.kind in ("cpu", "simulator"))
 
 
 def test_a_cpu_of_opencl_is_used_where_it_is_named_only(found):

@@ -103,7 +103,7 @@ def test_the_memory_of_the_device_is_apart():
     out[:] = 7
     assert device[2] == 2.0
     part = device[2:4]
-    part.copy_to_device(np.array([8.0, 9.0]))
+    assert cuda.to_device(np.array([8.0, 9.0]), to=part) is part
     device[0] = 3.0
     device[4:] = cuda.to_device(np.array([1.0, 1.0]))
     assert np.asarray(device).tolist() == [3, 1, 8, 9, 1, 1]
@@ -194,6 +194,7 @@ def test_an_index_outside_is_named_with_kernel_line_and_thread():
         (((1, 65536), 1), cuda.CudaAPIError, "65536"),
         ((1.5, 1), TypeError, "grid 1.5: it is 1 to 3 integers"),
         (((1, 1, 1, 1), 1), TypeError, "1 to 3 integers"),
+        (4, ValueError, r"kernel shift needs a grid and a block: shift\[blocks, threads\]"),
     ],
 )
 def test_a_grid_that_no_card_takes(configuration, kind, words):

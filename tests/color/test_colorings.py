@@ -398,6 +398,21 @@ def test_biomorph():
     compare("biomorph", expected)
 
 
+@pytest.mark.unwatched("dz is infinite or NaN there")
+def test_a_derivative_beyond_the_largest_number_means_no_distance():
+    """Infinities and NaN were values, of which files of raw numbers and heights were made."""
+    data = fractals.compute(
+        "collatz", size=(24, 16), supersampling=1, coloring="distance", device="cpu"
+    )
+    escaped = data.count < data.max_iterations
+    beyond = escaped & ~np.isfinite(data.dz)
+    values = data.values("distance")
+    assert beyond.any()
+    assert (escaped & ~beyond).any()
+    assert (values[beyond] == 0).all()
+    assert np.isfinite(values[escaped]).all()
+
+
 def test_distance_line():
     def expected(points, c):
         size = abs(points[-1])

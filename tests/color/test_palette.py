@@ -76,6 +76,17 @@ def test_lookup_table():
     assert (table <= 1).all()
 
 
+@pytest.mark.parametrize("blend", ["linear", "smooth", "cosine"])
+@pytest.mark.parametrize("space", ["oklab", "oklch", "srgb"])
+def test_places_have_any_shape(space, blend):
+    made = palette.Palette([(0, "red"), (0.4, "teal"), (1, "blue")], space=space, blend=blend)
+    expected = made.linear(np.linspace(0, 1, 12))
+    shaped = made.linear(np.linspace(0, 1, 12).reshape(3, 4))
+    np.testing.assert_allclose(shaped.reshape(12, 3), expected, atol=1e-12)
+    np.testing.assert_allclose(made.linear(0), expected[0], atol=1e-12)
+    assert made.linear([0.5, 1]).shape == (2, 3)
+
+
 def test_one_color_is_a_palette():
     table = palette.parse({"stops": ["#336699"]}).lookup("#000")
     assert np.ptp(table[:-1], axis=0).max() < 1e-6

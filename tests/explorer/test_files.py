@@ -21,6 +21,7 @@ from fractals.explorer import jobs, outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import ExportedFile, ExportFolder, Jobs, remove_leftovers
 from fractals.explorer.pages import uploaded
+from fractals.explorer.questions import command_of
 
 posix = pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX systems")
 
@@ -85,6 +86,18 @@ def test_exported_files_are_removed_by_age(temporary, monkeypatch):
     asyncio.run(asyncio.wait_for(wait(), 60))
     made.end()
     assert not made.files
+
+
+def test_tidying_goes_on_where_a_file_is_away_meanwhile(temporary, monkeypatch):
+    """The task that tidies had ended, and no file was removed after that."""
+    made = Jobs("cpu", 1)
+    (made.folder / "removed").symlink_to(made.folder / "nowhere")
+    old = made.folder / "old"
+    old.mkdir()
+    monkeypatch.setattr(jobs, "TIDY_SECONDS", -1.0)
+    made.tidy()
+    assert not old.exists()
+    made.end()
 
 
 def test_bookmarks_keep_their_places_and_are_sorted(tmp_path):
@@ -199,3 +212,21 @@ def test_a_bad_file_is_told_in_plain_words(name, data, words):
 def test_the_first_line_of_an_error():
     assert first_line(FractalsError("a\x1bb\nsecond")) == "a\\x1bb"
     assert first_line(FractalsError("")) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"max_iterations": 50, "rotation": 30.5}, ("--max-iterations=50", "--rotation=30.5")),
+        ({"escape_radius": 4, "julia": (-0.8, 0.1)}, ("--escape-radius=4", "--julia=-0.8,0.1")),
+        ({"mirror": True}, ("scene.toml",)),
+        ({"stretch": 2}, ("scene.toml",)),
+        ({"exposure": 1.0}, ("scene.toml",)),
+        ({"formula": "clifford", "brightness": 3}, ("scene.toml",)),
+    ],
+)
+def test_a_command_draws_the_picture_of_its_scene(keys, words):
+    """What it did not say was left out: a mirrored view, or a picture of fewer iterations."""
+    scene = fractals.load_scene(center=(-0.75, 0.1), width=0.01, title="Mine", **keys)
+    said = command_of(scene).split()
+    assert all(word in said for word in words)

@@ -121,7 +121,7 @@ def test_thumbnails_in_memory_have_a_number(monkeypatch):
 
 @pytest.mark.parametrize(
     ("own", "others", "words"),
-    [(1, 0, "one at a time"), (0, jobs.MAX_SEARCHES, "busy with others")],
+    [(1, 0, "one at a time"), (0, jobs.MOST["find"], "busy with others")],
 )
 def test_searches_have_a_number_for_a_client_and_in_all(own, others, words):
     made, session = (
@@ -131,6 +131,8 @@ def test_searches_have_a_number_for_a_client_and_in_all(own, others, words):
     made.running = [Job("", kind="find") for _ in range(own + others)]
     with pytest.raises(OptionError, match=words):
         made.find(session, SimpleNamespace(job=7))
+    with pytest.raises(OptionError, match=words):  # of clients that passed the check at once
+        made.start(session, 7, {"do": "find"}, load_scene("seahorse"), None)
 
 
 def test_a_link_is_unpacked_within_a_bound(monkeypatch):

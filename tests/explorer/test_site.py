@@ -273,6 +273,17 @@ def test_progress_is_told_from_the_first_file_on(monkeypatch, count):
     assert all(first.split(":")[0] in line for line in others)
 
 
+def test_a_process_that_does_not_start_is_an_error(monkeypatch):
+    """Its thread ended, and the site told of files that were not there."""
+
+    def made(some):
+        raise BlockingIOError("no process is free")
+
+    monkeypatch.setattr(write, "_made", made)
+    with pytest.raises(FractalsError, match="no process is free"):
+        write._make_programs([{"name": "0"}], 1, str)
+
+
 def test_a_scene_that_a_site_can_not_draw_is_refused(tmp_path):
     scene = fractals.load_scene({}, formula="mandelbulb")
     with pytest.raises(OptionError, match="escape time"):

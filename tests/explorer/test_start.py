@@ -35,6 +35,7 @@ def test_explore_serves_until_it_is_closed(tmp_path):
     )
     try:
         assert running.url.startswith("http://127.0.0.1:")
+        assert repr(running) == f"Running({running.url})"
         (line,) = lines
         assert f"{running.url}/enter?token=" in line
     finally:

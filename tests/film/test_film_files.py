@@ -188,8 +188,11 @@ def test_times_of_loops():
 
 
 def test_a_sequence_is_pictures_and_is_resumed(tmp_path, cycle, still_frames):
-    cycle.save(tmp_path / "frame%03d.png", frames=(3, 5), bits=16)
+    (tmp_path / "another").write_bytes(bytes(1000))  # is no part of the film
+    saved = cycle.save(tmp_path / "frame%03d.png", frames=(3, 5), bits=16)
+    (tmp_path / "another").unlink()
     names = sorted(entry.name for entry in tmp_path.iterdir())
+    assert saved.bytes == sum((tmp_path / name).stat().st_size for name in names)
     assert names == ["frame003.png", "frame004.png"]
     again = fractals.render(str(tmp_path / "frame004.png"), device="cpu")
     np.testing.assert_array_equal(again.pixels, still_frames[4])

@@ -168,6 +168,17 @@ def test_points_and_options_of_a_name():
     }
 
 
+def test_values_that_are_whole_numbers_go_in_whole_steps():
+    """None could move: a power of 2.0 was refused, and 835 iterations were 834.9999999999999."""
+    tracks = {"formula.power": [[0, 2], [6, 8]], "max_iterations": [[0, 10], [6, 1000]]}
+    table = {"formula": {"name": "multibrot", "power": 2}, "film": {"tracks": tracks}}
+    found = Tracks(load_scene(table, {"film": {"tracks": tracks | {"offset": [[0, 0], [6, 1]]}}}))
+    shown = [found.at(second) for second in (0, 2.6, 5, 6)]
+    assert [each.make_formula().parameters["power"] for each in shown] == [2, 5, 7, 8]
+    assert [each.iteration.max_iterations for each in shown] == [10, 439, 835, 1000]
+    assert shown[1].color.offset == pytest.approx(2.6 / 6)
+
+
 @pytest.mark.parametrize(
     ("tracks", "words"),
     [

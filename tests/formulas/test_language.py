@@ -216,13 +216,27 @@ def test_an_expression_draws_what_the_formula_does():
 
 @pytest.mark.unwatched
 def test_poles_are_infinite_and_no_error():
-    drawn = {"formula": "z^2 + c/z^2", "iteration": {"max_iterations": 60}}
+    own = {"name": "expression", "step": "z^2 + c/z^2", "start": "0"}
+    drawn = {"formula": own, "iteration": {"max_iterations": 60}}
     drawn["image"] = {"size": [9, 9], "supersampling": 1}
     raws = [
         fractals.compute(drawn, device=device, on_message=str) for device in ("python", "simulator")
     ]
     assert (raws[0].count == raws[1].count).all()
     assert (raws[0].count == 1).all()  # 0 is a pole
+
+
+@pytest.mark.parametrize("step", ["c*sin(z)/z", "z^2 + c/z", "1/z + c"])
+def test_orbits_start_at_c_where_0_leads_to_no_number(step):
+    """Each sample escaped at the first step, so that the picture had one color."""
+    assert load_scene(formula=step).make_formula().begin(False, 0.3, 0.4) == (0.3, 0.4)
+
+
+@pytest.mark.parametrize("step", ["z^2.5 + c", "z*sqrt(z) + c", "z^z + c"])
+def test_derivatives_of_roots_and_powers_go_on_from_0(step):
+    """They were NaN from the first step on, so that distances and slopes drew nothing."""
+    tangent = load_scene(formula=step).make_formula().tangent
+    assert tangent(0.0, 0.0, 0.0, 0.0, 0.3, 0.4, 1.0, 0.0) == (1, 0)
 
 
 def test_p_is_the_z_before():
@@ -247,7 +261,10 @@ def test_p_is_the_z_before():
         ("abs(z) + p + c", "p, the z before, is not available beside abs, absx"),
         ("z^2 + c; p", "expressions in turn take z and c, not p"),
         ({"name": "expression", "step": "z^2", "start": "p"}, "start is an expression in c alone"),
-        ({"name": "newton", "polynomial": "z^3 - p"}, "polynomial is an expression in z without"),
+        (
+            {"name": "newton", "polynomial": "z^3 - p"},
+            "polynomial is an expression in z without p, abs",
+        ),
         ({"name": "newton", "start": "p"}, "start is an expression in c alone"),
         ({"name": "expression", "step": "z^2 + c", "escapes": False}, "escapes is true, or false"),
     ],

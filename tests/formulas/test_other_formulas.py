@@ -303,7 +303,7 @@ def test_hybrid_of_one_formula_twice_is_every_second_step():
         ({"name": "phoenix", "memory": 7}, "memory is a number from -2 to 2"),
         ({"name": "newton", "relaxation": 2}, "relaxation is a number from 0.01 to 1.99"),
         ({"name": "newton", "polynomial": "z**3 -"}, "column 7"),
-        ({"name": "newton", "polynomial": "abs(z)"}, "without abs"),
+        ({"name": "newton", "polynomial": "abs(z)"}, "without p, abs"),
         ({"name": "nova", "power": 1}, "power is a whole number from 2 to 12"),
     ],
 )

@@ -129,6 +129,17 @@ def test_a_script_without_kernels_is_told(tmp_path, run):
     assert "no kernel made by @cuda.jit loaded or stored anything" in err
 
 
+@pytest.mark.parametrize("end", [0, 3])
+def test_a_script_may_end_itself(tmp_path, end):
+    """As by sys.exit(main()): nothing was printed."""
+    script = tmp_path / "kernels.py"
+    script.write_text(f"{KERNELS}\nsys.exit({end})\n")
+    command = [sys.executable, "-m", "fractals", "gpu", "access", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == end
+    assert ("lines a step" in done.stdout) == (end == 0)
+
+
 def test_a_missing_compiler_is_a_command_that_works(monkeypatch):
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(machine, "to_install", lambda extra: f"uv sync --extra {extra}")
@@ -273,6 +284,8 @@ def test_iterations_are_those_that_the_kernel_takes(precision):
     ("words", "message"),
     [
         (("predict", "--cores", "5"), "--cores and --clock are given together"),
+        (("predict", "--cores", "5", "--clock", "nan"), "nan is no number"),
+        (("predict", "--instructions", "inf"), "inf is not in the range 0<x<=1000000000"),
         (("predict", "--formula", "newton"), "give --instructions"),
         (("predict", "--card", "none"), "unknown card 'none'"),
         (("predict", "--card", "4090"), "did you mean 'rtx4090'? Or give --cores and --clock"),

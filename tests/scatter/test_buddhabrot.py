@@ -282,7 +282,10 @@ def test_bad_options_are_told(tmp_path, capsys):
     for text, words in (
         ("of=newton", "of: the orbits of 'newton' do not escape"),
         ("of=mandelbrott", "unknown formula 'mandelbrott'; did you mean 'mandelbrot'?"),
+        ("of=flame", "of: 'flame' has no orbits of a plane: name an escape-time formula"),
         ("red=100", "give all three or none"),
+        ("red=500,green=50,blue=5", "blue: 5 is less than 20 steps, and orbits of fewer"),
+        ("least=2000", "formula.least: 2000 steps, and orbits end at 2000, so none is drawn"),
         ("least=-1", "least is a whole number"),
         ("cells=5", "cells is a whole number from 64"),
         ("even=0", "even is a number from 0.01 to 1"),
@@ -299,7 +302,9 @@ def test_bad_options_are_told(tmp_path, capsys):
 def test_backends_agree_on_a_plan():
     backend = open_backend(choose("cpu").device, "float64")
     assert backend.real is np.float64
-    table = fractals.plan(scene_of(), device="cpu").to_table()
+    plan = fractals.plan(scene_of(), device="cpu")
+    assert repr(plan).startswith("ScatterPlan(method='orbits', precision='float64', device='cpu', ")
+    table = plan.to_table()
     assert table["method"] == "orbits"
     assert table["precision"] == "float64"
 

@@ -83,6 +83,16 @@ def test_points_are_pairs_and_complex_numbers_of_any_library(name, key):
     assert tuple(map(Decimal, found)) == (Decimal("0.5"), Decimal(-2))
 
 
+@pytest.mark.parametrize("given", [-1.75, np.float64(-1.75), Decimal("-1.75"), mpmath.mpf(-1.75)])
+def test_a_real_number_is_a_point_of_the_axis(given):
+    assert tuple(map(Decimal, fractals.Scene().replace(center=given).view.center)) == (
+        Decimal("-1.75"),
+        0,
+    )
+    with pytest.raises(SceneError, match="'True' is not a point"):
+        fractals.Scene().replace(center=True)
+
+
 @pytest.mark.parametrize(
     ("key", "given"),
     [

@@ -36,7 +36,8 @@ def compute() -> NDArray[np.int32]:
 
 
 def numbers_of_libraries() -> None:
-    fractals.plan(width=Fraction(1, 8), center=(Fraction(1, 8), np.float32(0.5)), zoom=np.int64(8))
+    fractals.plan(width=Fraction(1, 8), center=(Fraction(1, 8), np.float32(0.5)))
+    fractals.plan(zoom=np.int64(8), center=-1.75)
     fractals.plan(center=np.complex64(0.5j), julia=np.zeros(2), size=np.array([64, 40]))
     options: fractals.RenderKeywords = {"rotation": np.float32(30), "threads": np.int64(2)}
     fractals.plan("seahorse", **options)

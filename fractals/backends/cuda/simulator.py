@@ -194,12 +194,13 @@ def _check_alike(*arrays):
 
 
 def to_device(obj, stream=0, copy=True, to=None):
-    """Return a device array with the contents of a NumPy array, or copy them into `to`."""
+    """Return a device array with the contents of a NumPy array: `to`, where it is given."""
     array = np.asarray(obj)
     _check_alike(array)
     if to is None:
         return DeviceArray(array.copy(order="K"))
     to.copy_to_device(array)
+    return to
 
 
 def device_array(shape, dtype=np.float64, *, order="C", stream=0):
@@ -245,6 +246,10 @@ class Kernel:
 
     def __getitem__(self, configuration):
         """Return a function that launches the kernel with its arguments."""
+        if not isinstance(configuration, tuple) or len(configuration) < 2:
+            raise ValueError(
+                f"kernel {self.__name__} needs a grid and a block: {self.__name__}[blocks, threads]"
+            )
         grid, block, _stream, shared_bytes = (*configuration, 0, 0)[:4]
         grid, block = self._sizes("grid", grid, MAX_GRID), self._sizes("block", block, MAX_BLOCK)
         return functools.partial(self._launch, grid, block, shared_bytes)

@@ -302,13 +302,13 @@ def root():
 
 def make_distance_value(target):
     real, log2 = target.real, make_log2(target)
-    zero, one = real(0), real(1)
+    zero, one, infinity = real(0), real(1), real(math.inf)
 
     def value(n, x, y, p, q, constants):
         m = fma(x, x, y * y)
         p, q = abs(p), abs(q)
         large, small = select(p > q, p, q), select(p > q, q, p)
-        known = large > zero
+        known = (p + q > zero) & (p + q < infinity)
         large = select(known, large, one)
         ratio = small / large  # the square of `large` could overflow
         size = large * real(math.sqrt(fma(ratio, ratio, one)))
@@ -326,7 +326,8 @@ def distance():
 
     The set is no nearer than a quarter of the estimate. After Milnor (1989) and Peitgen and Saupe,
     *The Science of Fractal Images* (1988). The unit is the width of the picture and not a pixel, so
-    pictures of all sizes look alike.
+    pictures of all sizes look alike. Where the derivative is beyond the largest number, as at the
+    last steps of exponentials, the estimate is 0.
     """
     return Coloring(
         name="distance",

@@ -179,7 +179,7 @@ def _make_programs(
                         lost |= {name: problem} if problem else {}
                     if done % between == 0:
                         on_message(f"{done} of {counted(len(asked), 'file')} of programs")
-            except FractalsError as error:
+            except (FractalsError, OSError, ValueError) as error:  # no process, or no answer
                 failed.append(str(error))
 
     workers = [threading.Thread(target=work) for _ in range(min(processes, len(asked)))]

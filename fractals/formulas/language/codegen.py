@@ -489,9 +489,13 @@ def _atan(to: _ComplexLines, a: Value) -> Value:
 
 def _pow(to: _ComplexLines, a: Value, b: Value) -> Value:
     """Return exp(b log a), and 0 where a is 0."""
-    found = _exp(to, to.multiply(b, _log(to, a)))
+    return _unless_0(to, a, _exp(to, to.multiply(b, _log(to, a))))
+
+
+def _unless_0(to: _ComplexLines, a: Value, b: Value) -> Value:
+    """Return b, and 0 where a is 0."""
     none = to.let(f"{to.square_of(a)} == zero")
-    return to.chosen(none, None, found[0]), to.chosen(none, None, found[1])
+    return to.chosen(none, None, b[0]), to.chosen(none, None, b[1])
 
 
 def _compared(relation: str) -> Callable[[_ComplexLines, Value, Value], Value]:
@@ -549,10 +553,11 @@ def _turned(to: _ComplexLines, part: str | None, change: str | None) -> str | No
 
 # Trees that methods of `CodeWriter` write, with the method's name.
 METHODS = {"power": "power", "along": "along", "if": "choice"}
-# Trees with two parts. The first four are in derivatives and differences, and in no text: how
-# absx(a) and absy(a) change with a, and by how much they grow where d is added to a point whose
-# part is `kink`.
+# Trees with two parts. The first five are in derivatives and differences, and in no text: b where
+# a is not 0, how absx(a) and absy(a) change with a, and by how much they grow where d is added to a
+# point whose part is `kink`.
 PAIRS: dict[str, Callable[[_ComplexLines, Value, Value], Value]] = {
+    "unless0": _unless_0,
     "turnx": lambda to, a, change: (_turned(to, a[0], change[0]), change[1]),
     "turny": lambda to, a, change: (change[0], _turned(to, a[1], change[1])),
     "grownx": lambda to, d, kink: (to.let(f"diffabs({kink[0]}, {d[0]})"), d[1]),

@@ -378,6 +378,14 @@ def over(a: Tree, b: Tree) -> Tree:
     return ZERO if a == ZERO else a if b == ONE else ("/", a, b)
 
 
+def unless_0(a: Tree, b: Tree) -> Tree:
+    """Return b, and 0 where a is 0.
+
+    Orbits start at 0, where roots and powers have no derivative, which would make all others NaN.
+    """
+    return b if b == ZERO else ("unless0", a, b)
+
+
 def power(a: Tree, n: int) -> Tree:
     """Return a to the power n."""
     return ONE if n == 0 else a if n == 1 else ("power", a, n)
@@ -415,9 +423,11 @@ def _changed(tree: Tree, changed: Callable[[Tree], Tree], changes: Mapping[str, 
     if kind == "if":
         found = changed(tree[2]), changed(tree[3])
         return ZERO if found == (ZERO, ZERO) else ("if", tree[1], *found)
+    if kind == "unless0":
+        return unless_0(tree[1], changed(tree[2]))
     a, inner = tree[1], changed(tree[1])
     if kind == "pow":
-        return times(tree, changed(times(tree[2], ("log", a))))
+        return times(tree, unless_0(a, changed(times(tree[2], ("log", a)))))
     if kind == "neg":
         return minus(ZERO, inner)
     if kind in "+-*/":
@@ -441,7 +451,8 @@ def _changed(tree: Tree, changed: Callable[[Tree], Tree], changes: Mapping[str, 
         return times(("number", 2 + 0j), ("re", times(("conj", a), inner)))
     if kind in BENT:
         return ("along", a, inner) if kind == "abs" else (kind, inner)
-    return times(_outer(kind, a), inner)
+    outer = _outer(kind, a)
+    return times(unless_0(a, outer) if kind == "sqrt" else outer, inner)
 
 
 def _outer(function: str, a: Tree) -> Tree:
