@@ -271,7 +271,7 @@ def test_a_guest_whose_page_the_browser_stops_comes_back(pages):
     assert apart(shown, seen) < 3
 
 
-@pytest.mark.parametrize("size", [page.SIZE, (683, 384)])  # the other one is magnified to 200 %
+@pytest.mark.parametrize("size", [(1100, 700), (683, 384)])  # the other one is magnified to 200 %
 def test_a_panel_leaves_the_chip_of_the_class_in_sight(pages, size):
     leader, _ = pages
     leader.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
