@@ -200,9 +200,12 @@ export function exponentOf(text) {
   return Math.log10(lead) + whole.length - first + Number(power);
 }
 
-/** Return what a version with another palette is called: an own one may have a title. @param {any} palette */
+/** Return what a version with another palette is called: an own one may have a title. @param {unknown} palette */
 function paletteOf(palette) {
-  const title = typeof palette === "string" ? words(palette) : palette?.title;
+  const { title } =
+    typeof palette === "string"
+      ? { title: words(palette) }
+      : /** @type {{title?: string}} */ (palette ?? {});
   return title ? `${say("palette")}: ${title}` : say("palette");
 }
 

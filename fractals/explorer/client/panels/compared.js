@@ -21,12 +21,12 @@ function shown(value) {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
-/** A value of a scene; palettes are seen. @param {{path: string[], value: any, catalog: Received.Catalog}} options */
+/** A value of a scene; palettes are seen. @param {{path: string[], value: unknown, catalog: Received.Catalog}} options */
 function Value({ path, value, catalog }) {
   const [table, ...keys] = path,
     last = table === "color" ? keys.at(-1) : "";
-  const palette = last === "stops" ? { stops: value } : last === "palette" && value;
-  if (!palette || palette === "auto" || (last === "stops" && !value)) return shown(value);
+  if (!value || value === "auto" || !["palette", "stops"].includes(last ?? "")) return shown(value);
+  const palette = /** @type {Palette} */ (last === "stops" ? { stops: value } : value);
   const name = last === "palette" && paletteTitle(palette, catalog);
   return html`<span class="chip" style=${{ background: gradient(palette, catalog) }}></span> ${name}`;
 }
