@@ -121,6 +121,7 @@ def test_the_leader_looks_at_a_picture_of_the_wall_and_shows_it_to_everyone(page
     _, seen = follows(guest, leader)
     drawn = fractals.render(leader.run("explorer.scene"), device="cpu").pixels
     assert apart(drawn, seen) < 3
+    button(leader, "Back to your view").wait_for()
     leader.page.locator("#view").focus()
     leader.page.keyboard.press("ArrowLeft")  # from now on it is the leader's own
     guest.page.get_by_text("You follow the class").wait_for()
@@ -270,10 +271,19 @@ def test_a_guest_whose_page_the_browser_stops_comes_back(pages):
     assert apart(shown, seen) < 3
 
 
-@pytest.mark.parametrize("size", [page.SIZE, (683, 384)])  # the other one is magnified to 200 %
+@pytest.mark.parametrize("size", [(1100, 700), (683, 384)])  # the other one is magnified to 200 %
 def test_a_panel_leaves_the_chip_of_the_class_in_sight(pages, size):
     leader, _ = pages
     leader.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
-    panel = page.opened(leader, "Color").bounding_box()
-    chip = leader.page.locator(".class-chip").bounding_box()
+    panel = page.opened(leader, "Color")
+    edge = panel.get_by_role("separator")
+    for _ in range(8 * edge.count()):  # as wide as can be; a low window's has its width
+        edge.press("ArrowRight")
+    panel, chip, history = (
+        leader.page.locator(each).bounding_box() for each in (".panel", ".class-chip", ".corner")
+    )
     assert panel["x"] + panel["width"] < chip["x"] < chip["x"] + chip["width"] < size[0]
+    bottom = history["y"] + history["height"]
+    assert chip["x"] + chip["width"] <= history["x"] or bottom <= chip["y"]
+    leader.page.get_by_role("button", name="Close").click()
+    assert bottom <= leader.page.locator(".zooms").bounding_box()["y"]

@@ -113,7 +113,7 @@ def test_two_are_compared_up_to_a_line_that_keys_move(walked):
     tab.page.keyboard.press("ArrowRight")
     assert line.get_attribute("aria-valuenow") == "52"
     rows = panel.locator(".differences tr").all_inner_texts()
-    assert any("Palette" in row and "ember" in row for row in rows)
+    assert any("Palette" in row and "Ember" in row for row in rows)
     panel.get_by_role("button", name="Beside each other").click()
     assert panel.locator(".beside-each-other > div").count() == 2
     tab.page.keyboard.press("Escape")  # leaves the two, and not the panel

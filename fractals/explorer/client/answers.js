@@ -151,6 +151,9 @@ export class Answers {
       never = this.queue.fail();
     explorer.asks++;
     this.undo.history.clean((state) => never.includes(state) || state === flight.noted);
+    const by = (flight.noted?.entry ?? explorer.entry) - explorer.entry;
+    explorer.entry += by; // of what is still shown
+    if (by) explorer.announce("turned", { by });
     explorer.drawn ??= flight.drawn; // it is not drawn again
     this.reconnect.failed(flight, Boolean(explorer.placed));
     explorer.wake();

@@ -27,14 +27,15 @@ export class Changes {
     return wishedOf(this.queue.asked, { scene, placed, frame: this.chain.newest });
   }
 
-  /** @param {Opened} what @param {string} [step] @param {{jump?: boolean, aim?: boolean}} [how] as of `Explorer.open` @returns {Wish} */
-  open(what, step = "", { jump = Boolean(this.explorer.placed), aim = false } = {}) {
+  /** @param {Opened} what @param {string} [step] @param {{jump?: boolean, aim?: boolean, from?: number}} [how] as of `Explorer.open` @returns {Wish} */
+  open(what, step = "", { jump = Boolean(this.explorer.placed), aim = false, from } = {}) {
     const { explorer, queue } = this,
       { julia } = what;
     const sent = julia
       ? { julia: { frame: this.chain.newest, at: this.flight.here(julia.at) } }
       : what;
     const noted = explorer.placed ? this.undo.remember(step) : null;
+    if (noted && from !== undefined) noted.entry = from; // undo returns there, also from what can't be drawn
     explorer.announce("opening");
     this.fit.end();
     const entry = /** @type {Wish} */ ({ open: sent, noted, jump });

@@ -252,8 +252,8 @@ export class Explorer extends EventTarget {
 
   /** Show another scene: the keys of the message `open`.
    * @param {Opened} what @param {string} [step] as of `move`: a flight and its end are undone as one
-   * @param {{jump?: boolean, aim?: boolean}} [how] `jump`: the browser's Back returns to what is shown now;
-   * `aim`: into the part that no panel covers @returns {import("./queue.js").Wish} what waits to be sent */
+   * @param {{jump?: boolean, aim?: boolean, from?: number}} [how] `jump`: the browser's Back returns to what is shown now;
+   * `aim`: into the part that no panel covers; `from`: the entry of the browser's list that was left @returns {import("./queue.js").Wish} what waits to be sent */
   open(what, step, how) {
     return this.#changes.open(what, step, how);
   }
@@ -305,12 +305,13 @@ export class Explorer extends EventTarget {
   redo() {
     this.step(1);
   }
-  /** Show what was shown at an entry of the browser's list. @param {number} entry @returns {boolean} whether it is known */
-  turnTo(entry) {
-    const state = this.#undo.turnTo(entry);
+  /** Show what was shown at an entry of the browser's list, or else the scene of its link. @param {number} entry @param {string} link */
+  turnTo(entry, link) {
+    const from = this.entry,
+      state = this.#undo.turnTo(entry);
     this.entry = entry;
-    this.#show(state);
-    return Boolean(state);
+    if (!state && link) this.open({ link }, "", { jump: false, from });
+    else this.#show(state);
   }
   /** What undo and redo return to, in a page that is loaded again. */
   get past() {

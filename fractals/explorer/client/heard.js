@@ -1,5 +1,5 @@
 /** Lines of the server in words of the page. */
-import { say } from "./words.js";
+import { say, words } from "./words.js";
 
 /** What fields are called that messages of the server name by their keys. */
 const FIELDS = /** @type {Record<string, string>} */ ({
@@ -18,12 +18,14 @@ const LISTS = /** @type {Record<string, string>} */ ({
   colorings: say("color"),
   scenes: say("gallery"),
 });
+const NO_NUCLEUS = /^no nucleus\b/i; // the line goes on with options of the command line
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
 /** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
 export function inWords(/** @type {string} */ line) {
+  if (NO_NUCLEUS.test(line)) return say("no_minibrot_was_found");
   const [found, key = ""] = KEY.exec(line) ?? [""];
   const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
   const text = (found ? name + line.slice(found.length) : line)
@@ -32,6 +34,20 @@ export function inWords(/** @type {string} */ line) {
     )
     .replace(KEYWORD, (whole, word) => (word ? word.replaceAll("_", " ") : whole));
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Return what a surprise is called: "Orchid under slopes". Names of palettes and colorings stay.
+ * @param {string} label as the server has it */
+export function labelOf(label) {
+  const [, what] = /^Near by: (.+)$/.exec(label) ?? [],
+    [, place] = /^Near by, in (.+)$/.exec(label) ?? [],
+    [, name, way, other = ""] = /^(.+?)(, by| under) (.+)$/.exec(label) ?? [];
+  if (what) return say("near_by", { what });
+  if (place) return say("near_by_in", { name: place });
+  if (!name) return words(label);
+  return way === " under"
+    ? say("under_a_layer", { name, layer: other })
+    : say("colored_by", { name, coloring: other });
 }
 
 /** Return a line of the server about a file in words of the page; the name of a pasted text says nothing.

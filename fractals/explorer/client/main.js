@@ -54,8 +54,7 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
   addEventListener("popstate", ({ state }) => {
     const link = location.hash.slice(1);
     if (!state) explorer.open({ link });
-    else if (state.entry !== explorer.entry && !explorer.turnTo(state.entry) && link)
-      explorer.open({ link }, "", { jump: false });
+    else if (state.entry !== explorer.entry) explorer.turnTo(state.entry, link);
   });
   addEventListener("pagehide", () => {
     const bare = (/** @type {string} */ key, /** @type {unknown} */ value) =>

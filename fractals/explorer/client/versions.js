@@ -200,8 +200,18 @@ export function exponentOf(text) {
   return Math.log10(lead) + whole.length - first + Number(power);
 }
 
+/** Return what a version with another palette is called: an own one may have a title. @param {unknown} palette */
+function paletteOf(palette) {
+  const { title } =
+    typeof palette === "string"
+      ? { title: words(palette) }
+      : /** @type {{title?: string}} */ (palette ?? {});
+  return title ? `${say("palette")}: ${title}` : say("palette");
+}
+
 /** Return the name of a scene's key, and its value now, if that is short. @param {Difference} difference */
 function valueOf({ path, other: value }) {
+  if (path.includes("palette")) return paletteOf(path.at(-1) === "palette" ? value : null);
   const name = words(path.findLast((part) => !/^\d+$/.test(part)) ?? path[0]);
   if (typeof value === "number")
     return `${name}: ${number(value, { maximumSignificantDigits: 4 })}`;

@@ -104,6 +104,21 @@ test("of what was never placed nothing stays, and what was shown does", () => {
   assert.deepEqual(explorer.drawn, EXACT);
 });
 
+test("going forward to a place that is refused, or can't be drawn, leads back to the entry before", () => {
+  for (const drawn of [false, true]) {
+    const { answers, changes, explorer, queue, undo, said, send, place } = made();
+    explorer.entry = 3; // the browser has gone there from entry 2
+    changes.open({ link: "far" }, "", { jump: false, from: 2 });
+    const { frame } = send();
+    if (drawn) place();
+    answers.text(error({ re: "open", frame }));
+    assert.deepEqual(undo.steps, { back: [], forth: [] });
+    const [shown] = queue.entries; // again, by `Explorer.undo`, which follows its entry
+    assert.equal(drawn ? shown.state.entry : explorer.entry, 2);
+    assert.equal(said.includes("turned"), !drawn);
+  }
+});
+
 test("a formula of which nothing is seen, or that can't be drawn here, is shown whole", () => {
   const { answers, changes, queue, send, place } = made();
   changes.formula("tricorn");

@@ -302,7 +302,9 @@ test("guests see a guest's picture only when it is shown to everyone", async () 
       [4, true],
     ],
   );
+  assert.equal(leading.shown, MIA);
   model.tell("moved"); // what follows is the leader's own
+  assert.equal(leading.shown, null);
   model.tell("frame");
   await pass();
   assert.equal(pictures(model)[2].person, undefined);
@@ -325,6 +327,20 @@ test("a look ends with the view before, which is sent once it is drawn", async (
   model.tell("drawn");
   await pass();
   assert.equal(pictures(model).length, 2);
+});
+
+test("a picture that is shown to everyone is left for the leader's own view", async () => {
+  const { model, leading } = await leader();
+  leading.look(MIA);
+  model.place();
+  leading.show();
+  model.placed = { ...model.placed, width: "9" };
+  leading.look({ ...MIA, number: 5 }); // another one, meanwhile
+  model.place();
+  leading.back();
+  assert.deepEqual([leading.looked, leading.shown], [null, null]);
+  const { scene } = /** @type {{scene: Scene}} */ (model.opened.at(-1));
+  assert.equal(scene.view?.width, "1"); // as before the first look
 });
 
 test("a picture is as good as fits", async () => {

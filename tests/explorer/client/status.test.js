@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { doing, soonWords } from "../../../fractals/explorer/client/panels/status.js";
+import { doing, soonWords, zoomOf } from "../../../fractals/explorer/client/panels/status.js";
 
 test("the seconds until a picture is sharp are told in one number, and not below a second", () => {
   assert.equal(soonWords(0.4), "");
@@ -30,4 +30,11 @@ test("work is told once a picture is late, and a picture that is exact at once",
   assert.equal(doing({ connected: true, drawn: { ...site, pass: "coarse" } }).text, "Drawing");
   assert.equal(doing({ connected: true, status: { t: "failed" } }).text, "Not drawn");
   assert.equal(doing({ connected: false, drawn: flame }).text, "Not connected");
+});
+
+test("a camera's picture has no zoom, which would begin anew with each change of the solid", () => {
+  const placed = { zoom: "1", octaves: 0, camera: null };
+  assert.deepEqual(zoomOf(placed), ["1", "the whole set"]);
+  assert.deepEqual(zoomOf(/** @type {any} */ ({ ...placed, camera: { field: 60 } })), []);
+  assert.deepEqual(zoomOf(null), []);
 });

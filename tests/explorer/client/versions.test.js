@@ -197,6 +197,12 @@ test("a version says in few words what was changed", () => {
   assert.equal(changeOf(version(scene()), null), "Mandelbrot");
   assert.equal(told(dense(2.5)), "Density: 2.5");
   assert.equal(told(scene({ color: { palette: "ember", density: 1 } })), "Palette: Ember");
+  const own = (/** @type {string} */ ...stops) => ({ palette: { stops, cyclic: true } });
+  assert.equal(told(scene({ color: own("#000", "#fff") })), "Palette");
+  const before = version(scene({ color: own("#000", "#fff") }));
+  assert.equal(changeOf(version(scene({ color: own("#000", "#f00") })), before), "Palette");
+  const child = { ...own("#000", "#f00").palette, title: "Between" };
+  assert.equal(told(scene({ color: { palette: child } })), "Palette: Between");
   assert.equal(told(scene({ formula: "burning_ship" })), "Burning ship");
   assert.equal(told(scene({ view: { ...view, width: "1" } })), "4 times nearer");
   assert.equal(told(scene({ view: { ...view, width: "8" } })), "2 times farther");

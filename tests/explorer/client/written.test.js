@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { inWords, ofFile } from "../../../fractals/explorer/client/heard.js";
+import * as de from "../../../fractals/explorer/client/words/de.js";
+import * as en from "../../../fractals/explorer/client/words/en.js";
+import { inWords, labelOf, ofFile } from "../../../fractals/explorer/client/heard.js";
 import {
   ANY,
   decimalField,
@@ -109,8 +111,34 @@ test("lines of the server are in words of the page", () => {
     ["a relief has no heights: leave heights= out", "A relief has no heights: leave heights out"],
     ["'a.b: size= is kept' is yours", "'a.b: size= is kept' is yours"],
     ["the connection is lost", "The connection is lost"],
+    [
+      "no nucleus of a period up to 9 was found in the view: widen it, or give a higher max_period=",
+      "No minibrot was found in this view: zoom out, or move to the edge of the set.",
+    ],
   ])
     assert.equal(inWords(line), words);
+});
+
+test("surprises are called in the language of the page, by English names of palettes and colorings", () => {
+  const labels = [
+    "Tide",
+    "Near by, in tide",
+    "Near by: a 1.2",
+    "Rust, by angle",
+    "Ink under slopes",
+  ];
+  assert.deepEqual(labels.map(labelOf), labels);
+  const { texts } = en,
+    english = { ...texts };
+  Object.assign(texts, de.texts);
+  assert.deepEqual(labels.map(labelOf), [
+    "Tide",
+    "In der Nähe, in tide",
+    "In der Nähe: a 1.2",
+    "Rust, nach angle",
+    "Ink unter slopes",
+  ]);
+  Object.assign(texts, english);
 });
 
 test("what is wrong with a file names it as it is called", () => {

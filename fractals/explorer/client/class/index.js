@@ -44,12 +44,13 @@ function leads(
     notify(told("called_back"));
   };
   function Chip() {
-    const { looked, present, told: how } = leading;
+    const { looked, shown, present, told: how } = leading;
     if (ui.bare) return null;
     if (looked)
       return html`<section class="class-chip glass" role="status"><span class="grow">${told("you_look_at", { name: looked.name })}</span>
         <span class="line"><${Button} label=${told("show_to_everyone")} kind="primary" onClick=${gather} /><${Button} label=${told("back_to_your_view")} onClick=${() => leading.back()} /></span></section>`;
     return html`<section class="class-chip glass">
+      ${shown && html`<span>${told("picture_of", { name: shown.name })}</span><${Button} label=${told("back_to_your_view")} onClick=${() => leading.back()} />`}
       ${how && !how.leads && html`<span>${told("other_page_leads")}</span><${Button} label=${told("lead_here")} kind="primary" onClick=${() => leading.ask({ lead: true })} />`}
       <${Button} label=${told("class_of", { count: present.length })} kind="quiet" aria-expanded=${String(ui.open === "class")} onClick=${() => void (ui.open === "class" ? close() : open("class"))} /></section>`;
   }

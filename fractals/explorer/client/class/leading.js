@@ -14,8 +14,8 @@ const LOOK = 2000; // ms between looks at the class
 export class Leading {
   /** @type {Received.ClassOf|null} */ told = null; // how the class is
   /** @type {Received.GuestFacts|null} */ looked = null; // the guest whose picture the leader looks at; guests do not see that
+  /** @type {Received.GuestFacts|null} */ shown = null; // the guest whose picture is shown to all; null: it is the leader's own
   #before = /** @type {Scene|null} */ (null); // what was seen before
-  #of = 0; // the guest whose picture is shown to all; 0: it is the leader's own
   #gathers = false; // whether the next picture has everyone follow
   #changed = true; // whether guests see an older picture
   #opening = false; // whether the scene that is opened is a guest's
@@ -25,19 +25,19 @@ export class Leading {
   constructor(explorer, rest) {
     this.explorer = explorer;
     this.rest = rest;
-    observe(this, "told", "looked");
+    observe(this, "told", "looked", "shown");
     explorer.addEventListener("frame", () => (this.#changed = true));
     explorer.addEventListener("welcome", () => {
       this.#changed = true;
       void this.ask();
     });
-    for (const own of ["moved", "painted"]) explorer.addEventListener(own, () => (this.#of = 0));
+    for (const own of ["moved", "painted"])
+      explorer.addEventListener(own, () => (this.shown = null));
     explorer.addEventListener("drawn", () => (this.#fresh = false));
     explorer.addEventListener("opening", () => {
       this.#fresh = true;
       if (this.#opening) return;
-      this.#of = 0;
-      this.looked = null; // the leader goes on with a view of his own
+      this.shown = this.looked = null; // the leader goes on with a view of his own
     });
     void this.#sending();
     void this.#looking();
@@ -59,7 +59,8 @@ export class Leading {
   look(guest) {
     const { explorer } = this;
     if (!explorer.placed) return;
-    if (!this.looked) this.#before = changedScene(pinned(explorer.scene, explorer.placed), {});
+    if (!this.looked && !this.shown)
+      this.#before = changedScene(pinned(explorer.scene, explorer.placed), {});
     this.looked = guest;
     this.#opening = true;
     explorer.open({ person: guest.number }, `class ${guest.number}`, { jump: false });
@@ -68,7 +69,7 @@ export class Leading {
 
   /** Show the picture that is looked at to all guests. */
   show() {
-    if (this.looked) this.#of = this.looked.number;
+    if (this.looked) this.shown = this.looked;
     this.looked = null;
     this.gather();
   }
@@ -78,10 +79,10 @@ export class Leading {
     this.#gathers = this.#changed = true;
   }
 
-  /** Return to the view before. */
+  /** Return to the view before, and show that to all. */
   back() {
     const before = this.#before;
-    this.#before = this.looked = null;
+    this.#before = this.looked = this.shown = null;
     if (before) this.explorer.open({ scene: before }, "", { jump: false });
   }
 
@@ -102,7 +103,7 @@ export class Leading {
         t: "lead",
         frame,
         picture,
-        ...(this.#of && { person: this.#of }),
+        ...(this.shown && { person: this.shown.number }),
         ...(gather && { gather }),
       });
     }

@@ -4,6 +4,7 @@ import { kept } from "../state.js";
 import { Button, captured, Drawn, Segments, Still } from "../ui.js";
 import { say, words } from "../words.js";
 import { differencesOf } from "../versions.js";
+import { gradient, paletteTitle } from "./colors.js";
 import { drawFirst } from "./previews.js";
 
 /** @typedef {import("../versions.js").Version} Version */
@@ -18,6 +19,16 @@ function shown(value) {
   if (value === undefined) return "–";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** A value of a scene; palettes are seen. @param {{path: string[], value: unknown, catalog: Received.Catalog}} options */
+function Value({ path, value, catalog }) {
+  const [table, ...keys] = path,
+    last = table === "color" ? keys.at(-1) : "";
+  if (!value || value === "auto" || !["palette", "stops"].includes(last ?? "")) return shown(value);
+  const palette = /** @type {Palette} */ (last === "stops" ? { stops: value } : value);
+  const name = last === "palette" && paletteTitle(palette, catalog);
+  return html`<span class="chip" style=${{ background: gradient(palette, catalog) }}></span> ${name}`;
 }
 
 /** @param {{explorer: import("../explorer.js").Explorer, pair: Version[], titleOf: (version: Version) => string,
@@ -92,6 +103,6 @@ export function Compared({ explorer, pair, titleOf, show, star, back }) {
       .slice(0, MOST)
       .map(
         ({ path, one, other }) =>
-          html`<tr key=${path.join(".")}><th scope="row">${path.map((part) => (/^\d+$/.test(part) ? Number(part) + 1 : words(part))).join(" · ")}</th><td class="mono">${shown(one)}</td><td class="mono">${shown(other)}</td></tr>`,
+          html`<tr key=${path.join(".")}><th scope="row">${path.map((part) => (/^\d+$/.test(part) ? Number(part) + 1 : words(part))).join(" · ")}</th>${[one, other].map((value) => html`<td class="mono"><${Value} path=${path} value=${value} catalog=${explorer.catalog} /></td>`)}</tr>`,
       )}</tbody></table></div>`;
 }

@@ -36,6 +36,11 @@ export function doing({ connected, paused, drawn, status }) {
   return { text, busy: true, wait: PATIENCE_MS };
 }
 
+/** Return the zoom in numbers and in words; where a camera is, the view has none.
+ * @param {Pick<Received.Placed, "camera"|"zoom"|"octaves">|null} placed */
+export const zoomOf = (placed) =>
+  placed && !placed.camera ? [decimal(placed.zoom), scaleWords(placed.octaves)] : [];
+
 /** Return words for the seconds until the picture is sharp; empty: too few. @param {number} seconds */
 export function soonWords(seconds) {
   if (!(seconds >= LEAST_S)) return "";
@@ -67,19 +72,22 @@ export function StatusLine(
     const { text, busy, wait } = doing(explorer),
       { placed, drawn } = explorer;
     if (drawn?.pass === "exact")
-      heard.value = say("zoom_drawn", {
-        spoken: spoken(placed?.zoom),
-        value: drawn.note ? `: ${drawn.note}` : "",
-      });
+      heard.value = placed.camera
+        ? ofServer(drawn.said ?? "")
+        : say("zoom_drawn", {
+            spoken: spoken(placed.zoom),
+            value: drawn.note ? `: ${drawn.note}` : "",
+          });
     const waiting = setTimeout(() => {
       told.value = { text, busy };
     }, wait);
     return () => clearTimeout(waiting);
   });
   const { placed, drawn, status } = explorer,
-    { text, busy } = told.value;
+    { text, busy } = told.value,
+    [zoom, scale] = zoomOf(placed);
   return html`<div class="status-place"><footer class=${`status glass${busy ? " busy" : ""}`} aria-label=${say("status")}>
-    <span class="zoom" data-word=${say("zoom")}>${placed && decimal(placed.zoom)}</span><span class="scale">${placed && scaleWords(placed.octaves)}</span>
+    ${zoom && html`<span class="zoom" data-word=${say("zoom")}>${zoom}</span><span class="scale">${scale}</span>`}
     <span class="doing">${busy && typeof status?.share === "number" ? html`<${Ring} share=${status.share} left=${status.left ?? 0} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${drawn?.note ?? ""}>${text}</span></span></footer>
     <p class="hidden-text" role="status" aria-live="polite">${heard.value}</p></div>`;
 }

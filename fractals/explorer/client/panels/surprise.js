@@ -4,7 +4,8 @@ import { transport } from "../net.js";
 import { canvasOf } from "../picture.js";
 import { nameOf } from "../points.js";
 import { kept, observe } from "../state.js";
-import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
+import { Button, Card, Drawn, Progress, Section, Still } from "../ui.js";
+import { labelOf } from "../heard.js";
 import { say } from "../words.js";
 import { shownPalette, tableOf } from "./colors.js";
 import { lockedOf } from "./numbers.js";
@@ -156,7 +157,7 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
 
   const item = (/** @type {Made|null} */ made, /** @type {number} */ index) => {
     if (!made) return html`<li key=${`empty ${index}`} class="empty" aria-hidden="true"></li>`;
-    const title = words(made.label),
+    const title = labelOf(made.label),
       starred = favorites().some(sameAs(made.scene));
     return html`<li key=${`${own.at} ${index}`}><${Card} title=${title} onClick=${() => choose(made.scene)}><${Drawn} picture=${made.picture} /><//>
       <${Button} label=${say("more_like", { title })} symbol="surprise" bare kind="corner-button passing left" onClick=${() => vary(made.scene)} />
@@ -167,9 +168,9 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     html`<${Section} title=${say("favorites")}>
     <ul class="cards" aria-label=${say("favorites")}>${favorites().map(
       (each, index) => html`<li key=${each.still}>
-      <${Card} title=${words(each.label)} onClick=${() => choose(each.scene)}><${Still} src=${each.still} /><//>
-      <${Button} label=${say("parent", { name: words(each.label) })} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
-      <${Button} label=${say("remove_the_favorite", { name: words(each.label) })} symbol="trash" bare kind="corner-button passing" onClick=${() => {
+      <${Card} title=${labelOf(each.label)} onClick=${() => choose(each.scene)}><${Still} src=${each.still} /><//>
+      <${Button} label=${say("parent", { name: labelOf(each.label) })} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
+      <${Button} label=${say("remove_the_favorite", { name: labelOf(each.label) })} symbol="trash" bare kind="corner-button passing" onClick=${() => {
         kept.set("surprises", favorites().toSpliced(index, 1));
         own.parents = [];
       }} /></li>`,

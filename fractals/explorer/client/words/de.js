@@ -137,6 +137,7 @@ export const texts = {
   color_of_the_line: "Farbe der Linie",
   color_of_the_paper: "Farbe des Papiers",
   color_of_the_stop: "Farbe des Farbstopps",
+  colored_by: "{name}, nach {coloring}",
   coloring: "Färbung",
   colorings_of_this_view: "Färbungen dieser Ansicht",
   colors_along_the_palette: "Farben entlang der Palette",
@@ -447,6 +448,8 @@ export const texts = {
   name_it_to_keep_it: "Benennen, um sie zu behalten",
   names_stay_english:
     "Namen und Erklärungen von Formeln, Farben und Schlüsseln einer Szene und Meldungen des Servers über Fehler sind englisch, wie in Dateien und auf der Befehlszeile.",
+  near_by: "In der Nähe: {what}",
+  near_by_in: "In der Nähe, in {name}",
   nearer_by: "{factor}-mal näher",
   new_title: "Neuer Titel",
   next: "Weiter",
@@ -454,6 +457,8 @@ export const texts = {
   no_bookmarks_yet_go_to:
     "Noch keine Lesezeichen. Gehen Sie an einen Ort, der Ihnen gefällt, und behalten Sie ihn.",
   no_formula_has_these_words: "Keine Formel hat diese Wörter.",
+  no_minibrot_was_found:
+    "Kein Minibrot in dieser Ansicht: Zoomen Sie heraus, oder gehen Sie an den Rand der Menge.",
   no_variation_has_these_words: "Keine Variation hat diese Wörter.",
   no_version_has_a_star: "Noch hat keine Version einen Stern.",
   no_versions_yet:
@@ -843,6 +848,7 @@ export const texts = {
   type_such_as: "Geben Sie {kind}{range} ein, etwa {such}.",
   type_three_numbers_such_as: "Geben Sie drei Zahlen ein, etwa 1.5, -2, 0.8.",
   type_widthxheight_x_y_such: "Geben Sie BREITExHÖHE+X+Y ein, etwa 3840x2160+1920+0, oder nichts.",
+  under_a_layer: "{name} unter {layer}",
   undo: "Rückgängig",
   ungroup: "Gruppe auflösen",
   until_the_picture_is_sharp: "Bis das Bild scharf ist, etwa",
