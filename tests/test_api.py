@@ -196,7 +196,7 @@ def test_signatures_list_all_keywords():
         (lambda: fractals.recolor(7), OptionError, "the path of a file"),
         (lambda: fractals.render_to(3), OptionError, "name of a file"),
         (lambda: fractals.render(preview="a" * 300 + ".png"), FractalsError, "can't be written"),
-        (lambda: fractals.render_to("a.png", preview="\0.png"), FractalsError, "null byte"),
+        (lambda: fractals.render_to("a.png", preview="\0.png"), FractalsError, "embedded null"),
         (lambda: fractals.render_to("\ud800.png", preview="a.png"), FractalsError, "surrogates"),
         (lambda: fractals.render_to(io.StringIO()), OptionError, "an open binary file"),
         (lambda: fractals.plan(device="a" * 300), OptionError, "unknown device 'a{40}...'"),
