@@ -11,7 +11,7 @@ from typing import Any, SupportsComplex, SupportsFloat
 from fractals.errors import shown, typed
 
 Real = str | SupportsFloat  # of any library; text keeps all digits, and a float has 17
-PointLike = SupportsComplex | Sequence[Real]
+PointLike = SupportsComplex | SupportsFloat | Sequence[Real]
 
 # Sizes of pictures as text: names such as "4k", and "1920x1080".
 
