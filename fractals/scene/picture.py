@@ -14,6 +14,7 @@ from fractals.scene.checks import After, Before, CommandHelp, entry
 from fractals.scene.numbers import (
     MAX_SIDE,
     decimal_text,
+    is_real,
     point_text,
     size_of,
     whole,
@@ -65,7 +66,7 @@ def _point_of_library(given: Any) -> Any:
         return tuple(given.tolist())
     single = hasattr(given, "imag") and getattr(given, "shape", ()) == ()
     if single and not isinstance(given, bool):
-        return given.real, given.imag  # of Python, NumPy, gmpy2 or mpmath
+        return given.real, 0 if is_real(given) else given.imag  # of Python, NumPy, gmpy2 or mpmath
     raise ValueError(
         f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
         "or a complex number"
