@@ -64,7 +64,7 @@ def _simulator() -> Device:
     from fractals.backends import cuda_driver
 
     name = "Numba's CUDA simulator" if cuda_driver.numba_simulates() else "a simulator of CUDA"
-    return Device(kind="simulator", name=name, cores=core_count(), is_gpu=False)
+    return Device(kind="simulator", name=name, cores=core_count())
 
 
 def choose(request: str = "auto") -> Choice:
@@ -81,7 +81,7 @@ def choose(request: str = "auto") -> Choice:
     if request == "cpu":
         return Choice(probe.drawing_cpu())
     if request == "python":
-        return Choice(Device(kind="python", name="plain Python", is_gpu=False))
+        return Choice(Device(kind="python", name="plain Python"))
     if request == "simulator":
         return Choice(_simulator())
     return _choose_gpu(request)
@@ -219,7 +219,7 @@ def _check_environment() -> None:
 
 def open_one_core(number: str = "float64") -> Backend:
     """Return a backend for one core of the CPU, whatever device draws the picture."""
-    return open_backend(Device(kind="cpu", name="", is_gpu=False), number, threads=1)
+    return open_backend(Device(kind="cpu", name=""), number, threads=1)
 
 
 def open_chosen(

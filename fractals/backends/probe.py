@@ -61,7 +61,7 @@ class Device:
     driver: str = ""
     problem: str = ""
     others: tuple[int, ...] = ()
-    is_gpu: bool = field(default=True, kw_only=True)
+    is_gpu: bool = field(default=False, kw_only=True)
     lacks: tuple[str, ...] = ()
 
     @property
@@ -77,7 +77,7 @@ class Device:
 
 def drawing_cpu() -> Device:
     """Return the CPU, with the cores that this process may use: all that drawing asks of it."""
-    return Device(kind="cpu", name="", cores=core_count(), is_gpu=False)
+    return Device(kind="cpu", name="", cores=core_count())
 
 
 def cpu() -> Device:
@@ -88,7 +88,6 @@ def cpu() -> Device:
         cores=core_count(),
         vector_bits=_vector_bits(),
         memory=memory_size(),
-        is_gpu=False,
     )
 
 

@@ -86,7 +86,7 @@ class _KeptModule:
     def of(self, *asked: Any) -> tuple[bytes, int]:
         """Return what `module_of` does."""
         if not self._found and self._store:
-            self._found = self._store.load(TRIPLE, lambda data: (data[4:], _length(data)))
+            self._found = self._store.load(TRIPLE, _unpacked)
         if not self._found:
             content, constants = self._found = _made_module(*asked)
             if self._store:
@@ -94,8 +94,8 @@ class _KeptModule:
         return self._found
 
 
-def _length(data: bytes) -> int:
-    return int.from_bytes(data[:4], "little")
+def _unpacked(data: bytes) -> tuple[bytes, int]:
+    return data[4:], int.from_bytes(data[:4], "little")
 
 
 def _made_module(

@@ -586,6 +586,7 @@ def test_a_gpu_that_does_not_answer_is_not_used(monkeypatch):
     monkeypatch.setattr(cuda_driver, "library", lambda: (driver, ""))
     monkeypatch.setattr(gpus, "_software_problem", lambda version: "")
     (found,), said = gpus.found()
+    assert found.is_gpu
     assert found.problem == said
     assert "does not answer about GPU 0 (error 46)" in said
     choice = devices.choose("auto")

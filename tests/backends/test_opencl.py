@@ -622,8 +622,8 @@ def test_films_and_scatter_images_on_two_devices(two_devices):
 
 # --- The choice of a device
 
-CARD = Device(kind="opencl", name="a card", index=1, memory=2**33, driver="a platform")
-HOST = Device(kind="opencl", name="a processor", memory=2**33, driver="PoCL", is_gpu=False)
+CARD = Device(kind="opencl", name="a card", index=1, memory=2**33, driver="a platform", is_gpu=True)
+HOST = Device(kind="opencl", name="a processor", memory=2**33, driver="PoCL")
 
 
 @pytest.fixture

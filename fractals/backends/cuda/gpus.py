@@ -100,6 +100,7 @@ def _gpu(library: ctypes.CDLL, index: int, version: int, problem: str) -> Device
         clock=1e3 * attribute(13),  # CLOCK_RATE, in kHz
         driver=_dotted(version),
         problem=problem,
+        is_gpu=True,
     )
 
 
