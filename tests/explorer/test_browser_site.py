@@ -23,9 +23,11 @@ FUSED = "import('./client/site/drawer.js').then(({ isFused }) => isFused())"
 class Visit(browsers.Explored):
     """A page of a site."""
 
-    def __init__(self, browser, address, size=(320, 240), beside=None):
-        """`beside`: another page, in whose window this one is a tab."""
+    def __init__(self, browser, address, size=(320, 240), beside=None, card=False):
+        """`beside`: another page, in whose window this one is a tab; `card`: as of `Tab`."""
         self.context = beside.context if beside else self._context(browser, size)
+        if card:
+            self.context.add_init_script(browsers.CARD)
         self.page = self.context.new_page()
         self.problems = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
@@ -74,6 +76,52 @@ def test_moves_colors_and_undo_show_exact_pixels(visit):
     visit.run("(explorer.undo(), explorer.undo())")
     visit.until(f"explorer.scene.view.width === '{first['view']['width']}'")
     assert visit.assert_exact()["view"] == first["view"]
+
+
+def nearly(pixels, scene):
+    """Tell whether pixels are those of a scene, but for the samples that each is the mean of."""
+    wanted = fractals.render(scene, device="cpu").pixels
+    return np.abs(pixels - wanted.astype(float)).mean() < 8
+
+
+def test_a_page_that_colors_values_shows_other_colors_at_once(browser, address):
+    """With WebGL2 sliders, palettes that are pointed at and cycling iterate nothing again."""
+    visit = Visit(browser, address, card=True)
+    layer = {"coloring": "distance", "blend": "multiply", "palette": "bone"}
+    visit.open(PLACE | {"color": {"palette": "hokusai", "layers": [layer]}})
+    visit.run("""window.passes = [];
+        explorer.addEventListener("drawn", ({ detail }) => passes.push(detail.pass))""")
+    scene = visit.assert_exact()
+    paint = "explorer.paint({ ...explorer.scene.color, %s }, { live: %s })"
+    other = scene | {"color": scene["color"] | {"density": 2.5, "offset": 0.3}}
+    assert not nearly(visit.pixels(), other)
+    visit.run(paint % ("density: 2.5, offset: 0.3", "true"))
+    assert nearly(visit.pixels(), other)
+    assert not visit.run("explorer.drawn")  # more changes follow: the engine draws nothing
+    visit.run(paint % ("", "false"))
+    assert visit.assert_exact() == other
+
+    tables = "explorer.stage.picture.colors.tables[0]"
+    visit.run(f"void (window.table = {tables})")
+    visit.run(paint % ("palette: 'bone'", "false"))
+    bone = other | {"color": other["color"] | {"palette": "bone"}}
+    visit.until(f"{tables} !== table")
+    assert nearly(visit.pixels(), bone)
+    assert visit.assert_exact() == bone
+    assert visit.run("passes") == ["exact", "exact"]
+
+    visit.run("explorer.cycle(0.5)")
+    visit.until("explorer.stage.phase > 0.2")
+    turned = visit.pixels()
+    assert not nearly(turned, bone)
+    visit.run("explorer.cycle(0)")
+    visit.assert_exact()
+    assert visit.run("[...new Set(passes)]") == ["exact"]
+
+    visit.run(paint % ("coloring: 'distance'", "false"))  # other values
+    visit.assert_exact()
+    assert visit.run("passes.includes('coarse')")
+    visit.context.close()
 
 
 def test_links_open_the_same_place_and_the_gallery_opens_its_scenes(browser, visit, address):

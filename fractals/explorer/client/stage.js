@@ -78,6 +78,7 @@ export class Stage {
     if (!coming || !picture) return;
     coming.tables[layer] = data;
     if (coming.layers.every((_, k) => coming.tables[k])) {
+      if (picture.colors) picture.forgetExact(); // until there are new ones, values are shown in the new colors
       picture.colors = coming;
       this.coming = null;
       this.changed();

@@ -3,14 +3,18 @@
  * by those of `colors.bin`. Runs in workers, and in Node.
  */
 
+import { curveOf } from "./values.js";
+
 /** @typedef {{file: string, key: string, point: Float64Array, planes: number, derivative: boolean, turn: number[]|null,
  * layers: import("./plan.js").LayerJob[], limit: number, offset: number, columns: Float64Array[], rows: Float64Array[],
- * n: number, want: "pixels"|"raw"|"values", tally?: boolean, deep?: import("./deep.js").DeepJob|null}} Job `n`: samples a pixel,
- * a side; `tally`: whether counts are told; "raw": counts and z, "values": of the lowest layer; `deep`: iterated along an orbit */
+ * n: number, want: "pixels"|"raw"|"values", tally?: boolean, centers?: number[], deep?: import("./deep.js").DeepJob|null}} Job
+ * `n`: samples a pixel, a side; `tally`: whether counts are told; `centers`: of the layers' values after their curves, if these are told
+ * beside the pixels; "raw": counts and z, "values": of the lowest layer; `deep`: iterated along an orbit */
 /** @typedef {{want: "orbit", file: string, asked: import("./orbit.js").OrbitJob, layers?: undefined, deep?: undefined}} OrbitAsked */
 /** @typedef {{facts: ProgramsFacts, module: WebAssembly.Module}} Opened */
 /** @typedef {{rgb: Uint8Array<ArrayBuffer>, values: Float64Array, count: Int32Array, x: Float64Array, y: Float64Array,
- * inside: number, least: number, most: number, orbit: import("./orbit.js").Orbit}} Found of what a job has not asked for there is nothing */
+ * inside: number, least: number, most: number, drawn: Float32Array<ArrayBuffer>, orbit: import("./orbit.js").Orbit}} Found
+ * `drawn`: values of one sample a pixel, less the layer's center, layer by layer; NaN: none. Of what a job has not asked for there is nothing */
 /** @typedef {(done: number, of: number) => void} Report of steps that are done, and of those that there are at most */
 /** @typedef {Int32Array|Float64Array} Numbers */
 /** @typedef {{at: number, shape: number[], bytes: number}} Block of memory that holds an array */
@@ -320,8 +324,9 @@ export class Colors {
     return true;
   }
 
-  /** Return the pixels of a tile, and their number in a row. @param {Job} job */
-  pixels(job) {
+  /** Return the pixels of a tile, and their number in a row. @param {Job} job
+   * @param {((k: number) => void)|null} take called while a layer's values are there, unless no sample has one */
+  pixels(job, take) {
     const { layers, n } = job,
       side = Math.floor(SIDE / n),
       share = 1 / n ** 2,
@@ -333,6 +338,7 @@ export class Colors {
     layers.forEach(({ place, blend, opacity }, k) => {
       if (!bare) {
         this.values(job, k);
+        take?.(k);
         this.#call(place, "position", "values", ...this.#inputs(job, k));
       }
       if (blend === "first" && several)
@@ -388,6 +394,19 @@ function tally(found, counts, w, h, limit) {
         if (count > found.most) found.most = count;
       }
     }
+  }
+}
+
+/** Write values of one of the n x n samples of each pixel of a tile, after a curve and less a center.
+ * @param {Float32Array} to rows of `width` pixels @param {number} width @param {Float64Array} from rows of SIDE samples
+ * @param {number} w samples @param {number} h samples @param {number} n
+ * @param {(value: number) => number} curve @param {number} center */
+function pick(to, width, from, w, h, n, curve, center) {
+  const middle = n >> 1;
+  for (let y = 0; n * y < h; y++) {
+    let k = (n * y + middle) * SIDE + middle;
+    for (let at = y * width, end = at + w / n; at < end; at++, k += n)
+      to[at] = curve(from[k]) - center;
   }
 }
 
@@ -462,6 +481,7 @@ export class Drawer {
       step = n * Math.floor(SIDE / n);
     const found = /** @type {Found} */ ({ inside: 0, least: limit, most: 0 });
     if (want === "pixels") found.rgb = new Uint8Array(3 * width * height);
+    if (job.centers) found.drawn = new Float32Array(job.layers.length * width * height).fill(NaN);
     if (want === "values") found.values = new Float64Array(across * down);
     if (want === "raw")
       Object.assign(found, {
@@ -491,7 +511,12 @@ export class Drawer {
           rows(found.values, colors.read("values"));
           continue;
         }
-        const { side, rgb } = colors.pixels(job);
+        const values = (/** @type {number} */ k) => {
+          const to = found.drawn.subarray((k * height + j / n) * width + i / n),
+            [curve, center] = [curveOf(job.layers[k]), job.centers?.[k] ?? 0];
+          pick(to, width, colors.read("values"), w, h, n, curve, center);
+        };
+        const { side, rgb } = colors.pixels(job, job.centers ? values : null);
         for (let y = 0; y < h / n; y++)
           found.rgb.set(
             rgb.subarray(3 * y * side, 3 * (y * side + w / n)),

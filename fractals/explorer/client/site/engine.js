@@ -8,13 +8,18 @@ import { FIT, HASTE, Pictures } from "./pictures.js";
 import { Pool } from "./pool.js";
 import { elsewhere, told } from "./said.js";
 import { linkOf, ofLink, tableOf, tomlOf, whole } from "./scene.js";
-import { curveOf, fitted, histogramOf } from "./values.js";
+import { curved, fitted, histogramOf, medianOf } from "./values.js";
 import { settle } from "./views.js";
 
 /** @typedef {import("./drawer.js").Job} Job */
 /** @typedef {import("./plan.js").Plan} Plan */
 /** @typedef {Received|Received.Surprised} Told */
-/** @typedef {{place: Place, scene: SiteScene, plan: Plan, settled: import("./views.js").Settled, drawn: boolean}} View */
+/** @typedef {{pass: "coarse"|"exact", inside?: number, least?: number, most?: number, note?: string}} Ended */
+/** @typedef {{draw: import("./views.js").Draw, ended: (keys: Ended) => void, signal: AbortSignal, frame: number, paint: number,
+ * begun: number}} Work under way */
+/** @typedef {{place: Place, scene: SiteScene, plan: Plan, settled: import("./views.js").Settled,
+ * centers: number[], pace: number[], valued: boolean}} View `centers`: of the layers' values; `pace`: samples of a block's side and
+ * ms of a pass; `valued`: whether the page has all values */
 
 const REST = 250, // ms after the last input, before the exact pixels of a view that moves
   MOST_FRAMES = 256,
@@ -27,7 +32,8 @@ const REST = 250, // ms after the last input, before the exact pixels of a view 
   SMALL = 64, // samples of a side that it draws at once of a slow view
   STATUS = 500; // ms between messages about work under way
 export const MOST_SIDE = 8192; // pixels of a side of a file
-const PIXELS = 2,
+const VALUES = 1,
+  PIXELS = 2,
   TABLE = 4,
   PREVIEW = 5;
 /** Return what is said of a scene, without what it does not say. @param {Scene} scene */
@@ -50,7 +56,7 @@ const PROGRAM = {
 const JOBS = ["find", "surprise", "film", "moments", "follow", "loupe", "export", "sheet"];
 
 /** @typedef {{frame: number, x?: number, y?: number, w: number, h: number, step?: number, layer?: number, paint?: number}} Where */
-/** @param {number} kind @param {Where} where @param {Uint8Array|Uint16Array} payload */
+/** @param {number} kind @param {Where} where @param {Uint8Array|Uint16Array|Float32Array} payload */
 function packed(kind, { frame, x = 0, y = 0, w, h, step = 1, layer = 0, paint = 0 }, payload) {
   const made = new Uint8Array(32 + payload.byteLength),
     view = new DataView(made.buffer);
@@ -65,6 +71,9 @@ function packed(kind, { frame, x = 0, y = 0, w, h, step = 1, layer = 0, paint = 
   return made.buffer;
 }
 
+/** Return the values of a layer. @param {Float32Array<ArrayBuffer>} values of all layers @param {number} layer @param {number} count of layers */
+const planeOf = (values, layer, count) =>
+  values.subarray((layer * values.length) / count, ((layer + 1) * values.length) / count);
 const pause = (/** @type {number} */ ms) => new Promise((done) => setTimeout(done, ms));
 
 /** What all connections of a page share. @type {Promise<{facts: SiteFacts, palettes: Palettes, pool: Pool}>|null} */
@@ -86,6 +95,7 @@ export class Engine {
   #color = /** @type {SiteColor} */ ({});
   #paint = 0;
   #size = [1, 1];
+  #shader = false; // whether the page colors values
   /** @type {View|null} */ #view = null;
   /** @type {AbortController|null} */ #work = null; // of the view
   #jobs = /** @type {Map<string|number, AbortController>} */ (new Map());
@@ -172,8 +182,9 @@ export class Engine {
     }
   }
 
-  #hello(/** @type {Sent.Hello} */ { size }) {
+  #hello(/** @type {Sent.Hello} */ { size, values }) {
     this.#size = size;
+    this.#shader = values ?? true;
     this.#say({
       t: "welcome",
       v: 1,
@@ -303,7 +314,9 @@ export class Engine {
   async #repaint(/** @type {Sent.PaintMessage} */ { seq, color }) {
     const place = this.#place(this.#newest),
       scene = whole(this.facts, { ...place.scene(), color });
-    planOf(this.facts, this.palettes, scene);
+    const plan = planOf(this.facts, this.palettes, scene),
+      view = this.#view,
+      kept = view?.valued && view.place === place && sameValues(view.plan, plan) ? view : null;
     this.#color = scene.color;
     this.#paint = seq;
     const shown = this.#scene(this.#newest);
@@ -312,7 +325,7 @@ export class Engine {
       t: "painted",
       seq,
       frame: this.#newest,
-      values: true,
+      values: !kept,
       color: scene.color,
       ...said,
     });
@@ -320,17 +333,19 @@ export class Engine {
       shown,
       place.size.map((side) => 8 * side),
       false,
+      kept,
     );
   }
 
-  /** Draw the newest frame in place of older work. @param {SiteScene} scene @param {number[]} focus @param {boolean} moving */
-  async #draw(scene, focus, moving) {
+  /** Draw the newest frame in place of older work. @param {SiteScene} scene @param {number[]} focus @param {boolean} moving
+   * @param {View|null} [kept] whose values the page has */
+  async #draw(scene, focus, moving, kept = null) {
     this.#work?.abort(new Error("replaced"));
     const work = (this.#work = new AbortController()),
       frame = this.#newest,
       paint = this.#paint;
     try {
-      await this.#passes(scene, focus, moving, work.signal, frame, paint);
+      await this.#passes(scene, focus, moving, kept, work.signal, frame, paint);
     } catch (error) {
       if (work.signal.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
@@ -338,9 +353,9 @@ export class Engine {
     }
   }
 
-  /** @param {SiteScene} scene @param {number[]} focus @param {boolean} moving @param {AbortSignal} signal
-   * @param {number} frame @param {number} paint */
-  async #passes(scene, focus, moving, signal, frame, paint) {
+  /** @param {SiteScene} scene @param {number[]} focus @param {boolean} moving @param {View|null} kept whose values the page has
+   * @param {AbortSignal} signal @param {number} frame @param {number} paint */
+  async #passes(scene, focus, moving, kept, signal, frame, paint) {
     const begun = performance.now(),
       plan = planOf(this.facts, this.palettes, scene),
       before = this.#view;
@@ -354,79 +369,120 @@ export class Engine {
       );
     };
     const known =
-      before?.drawn && before.plan.file === plan.file && samePlace(before.plan, plan)
-        ? before
-        : null;
-    this.#say({ t: "layers", frame, paint, ...this.#described(scene, plan) });
+      before && before.plan.file === plan.file && samePlace(before.plan, plan) ? before : null;
+    const centers = kept?.centers ?? plan.layers.map(() => 0);
+    if (kept || !this.#shader) this.#describe(scene, plan, centers, frame, paint);
     const settled = known?.settled ?? (await this.#settled(plan, draw, frame, paint)),
-      { limit } = settled;
-    const view = (this.#view = {
-      place: this.#place(frame),
-      scene,
-      plan,
-      settled,
-      drawn: true,
-    });
-    const facts = { max_iterations: limit, method: methodOf(plan), said: "" };
-    const job = { ...plan, ...settled, want: /** @type {const} */ ("pixels") };
-    const ended = (
-      /** @type {{pass: "coarse"|"exact", inside?: number, least?: number, most?: number, note?: string}} */ keys,
-    ) => this.#say({ t: "drawn", frame, paint, ms: performance.now() - begun, ...facts, ...keys });
-    const [width, height] = plan.size;
+      place = this.#place(frame),
+      pace = kept?.pace ?? [BLOCK, 0],
+      own = /** @type {View} */ ({ place, scene, plan, settled, centers, pace, valued: !!kept });
+    this.#view = own;
+    const ended = (/** @type {Ended} */ keys) =>
+      this.#say({
+        t: "drawn",
+        frame,
+        paint,
+        ms: performance.now() - begun,
+        max_iterations: settled.limit,
+        method: methodOf(plan),
+        said: "",
+        ...keys,
+      });
+    const work = { draw, ended, signal, frame, paint, begun };
+    if (kept) await pause(REST);
+    else await this.#coarse(own, work, moving);
+    if (!signal.aborted) await this.#exact(own, work, focus);
+  }
+
+  /** Draw a view with few samples. @param {View} view @param {Work} work @param {boolean} moving */
+  async #coarse(view, { draw, ended, signal, frame, paint, begun }, moving) {
+    const { plan, settled, scene } = view,
+      job = { ...plan, ...settled, n: 1, want: /** @type {const} */ ("pixels"), tally: true },
+      count = plan.layers.length;
     const steps = [COARSE, FINER];
-    let [side, took] = [BLOCK, 0]; // samples of a block, ms of a pass
     for (const step of steps) {
       const first = performance.now(),
         own = thinned(gridOf(plan, plan.size, 1), step),
         [w, h] = [own.columns[0].length, own.rows[0].length],
-        rgb = new Uint8Array(3 * w * h);
-      let [inside, least, most] = [0, limit, 0];
+        rgb = new Uint8Array(3 * w * h),
+        values = this.#shader ? plan.layers.map(() => new Float32Array(w * h)) : [];
+      let [inside, least, most] = [0, settled.limit, 0];
       await Promise.all(
-        blocks([w, h], [0, 0], side).map(async (block) => {
-          const found = await draw({ ...job, ...cut(own, block, 1), n: 1, tally: true });
+        blocks([w, h], [0, 0], view.pace[0]).map(async (block) => {
+          const asked = this.#shader && { centers: view.centers },
+            found = await draw({ ...job, ...cut(own, block, 1), ...asked });
           lay(rgb, w, block, found.rgb);
+          values.forEach((part, k) => lay(part, w, block, planeOf(found.drawn, k, count), 1));
           inside += found.inside;
           least = Math.min(least, found.least);
           most = Math.max(most, found.most);
         }),
       );
+      if (signal.aborted) return;
+      if (step === COARSE && this.#shader) {
+        view.centers = values.map(medianOf);
+        values.forEach((part, k) =>
+          part.forEach((value, i) => (part[i] = value - view.centers[k])),
+        );
+        this.#describe(scene, plan, view.centers, frame, paint);
+      }
+      values.forEach((part, layer) =>
+        this.put(packed(VALUES, { frame, paint, w, h, step, layer }, part)),
+      );
       this.put(packed(PIXELS, { frame, paint, w, h, step }, rgb));
       ended({ pass: "coarse", inside: inside / (w * h), least: Math.min(least, most), most });
-      took = performance.now() - first;
-      if (step === COARSE && took > SLOW) {
+      view.pace[1] = performance.now() - first;
+      if (step === COARSE && view.pace[1] > SLOW) {
         steps.splice(1, 0, BETWEEN);
-        side = SMALL;
+        view.pace[0] = SMALL;
         this.#say({ t: "status", frame, what: "exact" }); // from now on the page tells that it works
       }
       if (moving) await pause(Math.max(0, begun + REST - performance.now()));
       if (signal.aborted) return;
     }
+  }
+
+  /** Draw the pixels of a view, and tell the values that the page lacks. @param {View} view @param {Work} work @param {number[]} focus */
+  async #exact(view, { draw, ended, signal, frame, paint, begun }, focus) {
+    const { plan, settled, centers, pace } = view,
+      { n, size, layers } = plan,
+      lacking = this.#shader && !view.valued,
+      asked = { ...plan, ...settled, want: /** @type {const} */ ("pixels") },
+      job = lacking ? { ...asked, centers } : asked;
     this.#say({ t: "status", frame, what: "exact" });
-    const grid = gridOf(plan, plan.size, plan.n),
+    const grid = gridOf(plan, size, n),
+      time = pace[0] === SMALL ? Infinity : pace[1] * (FINER * n) ** 2,
+      side = sideOf(n, time, this.pool.size),
       all = blocks(
-        plan.size,
+        size,
         focus.map((part) => part / 16),
-        sideOf(plan.n, side === SMALL ? Infinity : took * (FINER * plan.n) ** 2, this.pool.size),
+        side,
       );
     let done = 0,
       said = performance.now();
     await Promise.all(
       all.map(async (block) => {
         const [x, y, w, h] = block,
-          { rgb } = await draw({ ...job, ...cut(grid, block, plan.n) });
+          { rgb, drawn } = await draw({ ...job, ...cut(grid, block, n) });
         if (signal.aborted) return;
-        this.put(packed(PIXELS, { frame, paint, x, y, w, h }, rgb));
+        const where = { frame, paint, x, y, w, h };
+        if (lacking)
+          layers.forEach((_, layer) =>
+            this.put(packed(VALUES, { ...where, layer }, planeOf(drawn, layer, layers.length))),
+          );
+        this.put(packed(PIXELS, where, rgb));
         done += w * h;
         const now = performance.now();
-        if (now - said < STATUS || done === width * height) return;
+        if (now - said < STATUS || done === size[0] * size[1]) return;
         said = now;
-        const share = done / (width * height),
+        const share = done / (size[0] * size[1]),
           left = (((now - begun) / share) * (1 - share)) / 1000;
         this.#say({ t: "status", frame, what: "exact", share, left });
       }),
     );
     if (signal.aborted) return;
-    ended({ pass: "exact", ...(view.plan.note && { note: view.plan.note }) });
+    view.valued = this.#shader;
+    ended({ pass: "exact", ...(plan.note && { note: plan.note }) });
   }
 
   /** Return the limit and the count offset of a view; if they take long, show the view under its first limit meanwhile.
@@ -450,14 +506,15 @@ export class Engine {
     }
   }
 
-  /** @param {SiteScene} scene @param {Plan} plan */
-  #described(scene, plan) {
+  /** Say how values become colors. @param {SiteScene} scene @param {Plan} plan @param {number[]} centers
+   * @param {number} frame @param {number} paint */
+  #describe(scene, plan, centers, frame, paint) {
     const paints = [scene.color, ...(scene.color.layers ?? [])];
     const layers = plan.layers.map(
       ({ value, place, blend, opacity }, k) =>
         /** @type {Received.ShownLayer} */ ({
           coloring: value.split(" ")[0],
-          c0: 0,
+          c0: centers[k],
           density: paints[k].density ?? 1,
           offset: paints[k].offset ?? 0,
           cyclic: place.includes("cyclic"),
@@ -470,15 +527,21 @@ export class Engine {
           group: null,
         }),
     );
-    return { layers, groups: [], planes: layers.length };
+    this.#say({ t: "layers", frame, paint, layers, groups: [], planes: layers.length });
+    if (!this.#shader) return;
+    plan.layers.forEach(({ lookup }, layer) => this.#table(lookup, { frame, paint, layer }));
+  }
+
+  /** Send a lookup table. @param {Float32Array} rows @param {{frame: number, paint?: number, layer?: number}} where */
+  #table(rows, where) {
+    const table = Uint16Array.from(rows, (light) => Math.round(65535 * light));
+    this.put(packed(TABLE, { ...where, w: 3, h: rows.length / 3 }, table));
   }
 
   // ------------------------------------------------------------------ questions
 
   #lookup(/** @type {Sent.Lookup} */ { seq, palette, inside = "#000000" }) {
-    const rows = this.palettes.lookup(palette, inside, false),
-      table = Uint16Array.from(rows, (light) => Math.round(65535 * light));
-    this.put(packed(TABLE, { frame: seq, w: 3, h: rows.length / 3 }, table));
+    this.#table(this.palettes.lookup(palette, inside, false), { frame: seq });
   }
 
   /** Return the newest view, if it is that of a frame and known. @param {number} frame @returns {View} */
@@ -550,7 +613,7 @@ export class Engine {
         want: /** @type {const} */ ("values"),
       },
       { values } = await this.pool.draw({ ...job, ...gridOf(plan, FIT, 1) }, HASTE.question);
-    return { values: curveOf(own, values), own };
+    return { values: curved(own, values), own };
   }
 
   async #fit(/** @type {Sent.Fit} */ { frame, layer = 0, chosen = false }) {
@@ -649,6 +712,22 @@ export class Engine {
 }
 
 const methodOf = (/** @type {Plan} */ { bits }) => (bits ? "perturbation" : "direct");
+
+/** Tell whether the layers of two plans of a view have equal values, however these are colored. @param {Plan} one @param {Plan} other */
+function sameValues(one, other) {
+  const facts = (/** @type {Plan} */ { key, layers }) => [
+    key,
+    layers.map(({ value, place, constants, plane, counted, range }) => [
+      value,
+      place.replace(" cyclic", " "),
+      constants.slice(2), // after density and offset
+      plane,
+      counted,
+      range,
+    ]),
+  ];
+  return JSON.stringify(facts(one)) === JSON.stringify(facts(other));
+}
 
 /** Tell whether two plans see the same samples, so that limit and count offset are known.
  * @param {Plan} one @param {Plan} other */

@@ -32,11 +32,14 @@ export function blocks([width, height], focus, side = BLOCK) {
   return found.sort((one, other) => far(one) - far(other));
 }
 
-/** Lay the pixels of a block into a picture. @param {Uint8Array} rgb @param {number} width @param {number[]} block
- * @param {Uint8Array} part */
-export function lay(rgb, width, [x, y, w, h], part) {
+/** Lay the pixels of a block into a picture. @param {Uint8Array|Float32Array} picture @param {number} width @param {number[]} block
+ * @param {Uint8Array|Float32Array} part @param {number} [each] numbers of a pixel */
+export function lay(picture, width, [x, y, w, h], part, each = 3) {
   for (let row = 0; row < h; row++)
-    rgb.set(part.subarray(3 * row * w, 3 * (row + 1) * w), 3 * ((y + row) * width + x));
+    picture.set(
+      part.subarray(each * row * w, each * (row + 1) * w),
+      each * ((y + row) * width + x),
+    );
 }
 
 /** Return the sample in the middle of each step x step pixels. @param {{columns: Float64Array[], rows: Float64Array[]}} grid

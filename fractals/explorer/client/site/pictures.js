@@ -2,7 +2,7 @@
 import { blocks, cut, lay, sideOf } from "./parts.js";
 import { gridOf, planOf } from "./plan.js";
 import { KEYWORD, pngOf } from "./png.js";
-import { curveOf, fitted } from "./values.js";
+import { curved, fitted } from "./values.js";
 import { settle } from "./views.js";
 
 /** @typedef {import("./pool.js").Asked} Asked */
@@ -42,7 +42,7 @@ export class Pictures {
       [own] = plan.layers,
       grid = gridOf(plan, FIT, 1),
       { values } = await draw({ ...plan, ...grid, layers: [own], n: 1, want: "values" });
-    const [density, offset] = fitted(curveOf(own, values), own.place.includes("cyclic"), false);
+    const [density, offset] = fitted(curved(own, values), own.place.includes("cyclic"), false);
     return { ...scene, color: { ...scene.color, density, offset } };
   }
 

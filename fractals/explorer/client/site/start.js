@@ -9,9 +9,4 @@ transport.open = () => /** @type {WebSocket} */ (/** @type {unknown} */ (new Loc
 transport.most = MOST_SIDE;
 transport.lacks = (what) => elsewhere(what, { most: MOST_SIDE });
 transport.upload = async (file) => ({ scene: await sceneOf(file), lost: [], unused: "" });
-const address = new URL(location.href);
-if (!address.searchParams.has("plain")) {
-  address.searchParams.set("plain", ""); // the engine colors pixels itself
-  history.replaceState(history.state, "", address);
-}
 import("../main.js");

@@ -11,15 +11,22 @@ const CURVES = {
 const SHARES = [0.01, 0.99], // quantiles, between which the palette is spread
   LEAST_TURNS = 0.5; // of the palette, between the two, that fill it
 
-/** Return the values that a layer draws, after its curve. @param {{place: string, range: number[]}} layer
+/** Return a layer's curve; NaN: the layer draws nothing there. @param {{place: string, range: number[]}} layer
+ * @returns {(value: number) => number} */
+export function curveOf({ place, range: [low, high] }) {
+  const curve = CURVES[place.split(" ")[1]];
+  return place.endsWith("ranged") ? (v) => (v >= low && v <= high ? curve(v) : NaN) : curve;
+}
+
+/** Return the finite ones of the values that a layer draws, after its curve. @param {{place: string, range: number[]}} layer
  * @param {Float64Array} values */
-export function curveOf({ place, range }, values) {
-  const [, transfer] = place.split(" "),
-    ranged = place.endsWith("ranged");
-  return Array.from(values)
-    .filter((v) => Number.isFinite(v) && (!ranged || (v >= range[0] && v <= range[1])))
-    .map(CURVES[transfer])
-    .filter(Number.isFinite);
+export const curved = (layer, values) =>
+  Array.from(values.filter(Number.isFinite), curveOf(layer)).filter(Number.isFinite);
+
+/** Return the number in the middle of some, in order; 0 of none. @param {Float32Array} values */
+export function medianOf(values) {
+  const sorted = values.filter(Number.isFinite).sort();
+  return sorted.length ? sorted[sorted.length >> 1] : 0;
 }
 
 /** Return density and offset that spread a layer's values over the palette. @param {number[]} values
