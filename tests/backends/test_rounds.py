@@ -25,12 +25,13 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from fractals import Scene
-from fractals.backends import machine_code
-from fractals.backends.cpu import fast, target
+from fractals.backends import code_cache, machine_code
+from fractals.backends.cpu import fast, programs, target
 from fractals.backends.cpu.programs import direct_layout
 from fractals.kernels.escape import EscapeOptions
 
 texts = []
+layout = direct_layout(np.float64)
 for name in sys.argv[1:]:
     options = EscapeOptions(
         formula=Scene(formula=name.removesuffix("'")).make_formula(),
@@ -40,9 +41,18 @@ for name in sys.argv[1:]:
         steps_per_check=12,
         check_every_step=False,
     )
-    layout = direct_layout(np.float64)
-    text = target.text_of(fast.DIRECT, "float64", (options,), layout, False, packed=True)
-    texts.append(machine_code.target_machine().emit_assembly(llvm.parse_assembly(text)))
+
+    def made(store):  # kept like compiled code, and known by the same modules
+        key = f"assembly of {layout} for {machine_code.TARGET}"
+        found = store.load(key, bytes.decode)
+        if found is None:
+            text = target.text_of(fast.DIRECT, "float64", (options,), layout, False, packed=True)
+            found = machine_code.target_machine().emit_assembly(llvm.parse_assembly(text))
+            store.save(key, found.encode())
+        return found
+
+    made.__module__ = programs.__name__  # whose modules compile it
+    texts.append(code_cache.program(made, "assembly", "float64", fast.DIRECT, options))
 json.dump({"free": machine_code.MOVES_FREE, "texts": texts}, sys.stdout)
 """
 ARITHMETIC = re.compile(r"v(fn?m(add|sub)\d*|add|sub|mul)p[sd]\b")

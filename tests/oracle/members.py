@@ -60,6 +60,8 @@ def into_box(v, side):
 def turned(p, turn, tilt, roll):
     """By three rotations: about z, x and y."""
     for axis, angle in ((2, turn), (0, tilt), (1, roll)):
+        if not angle:
+            continue
         first, second = p[axis - 2], p[axis - 1]
         c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
         p = np.roll(np.stack([p[axis], c * first - s * second, s * first + c * second]), axis, 0)
