@@ -463,6 +463,12 @@ def test_a_plan_is_short():
     planned = fractals.plan("seahorse", device="cpu")
     assert len(repr(planned)) < 150
     assert repr(planned).startswith("Plan(method='direct', precision='float64', digits=")
+    solid = fractals.plan(formula="menger", device="cpu")
+    assert len(repr(solid)) < 150
+    assert repr(solid).startswith("SolidPlan(method='rays', precision='float")
+    relief = fractals.plan("mandelbrot", heights="smooth", device="cpu")
+    assert len(repr(relief)) < 150
+    assert repr(relief).startswith("ReliefPlan(Plan(method='direct', ")
 
 
 def test_no_file_is_replaced_unless_asked(tmp_path):

@@ -278,6 +278,7 @@ def test_color_maps_of_matplotlib_are_palettes_without_cmap(monkeypatch):
 
 
 def test_a_trace_fills_a_paper(run):
+    pytest.importorskip("contourpy")
     how = ("--size", "40x20", "-n", "30", "--contours", "3", "--shortest", "0")
     for paper, wide in (("A3", 'width="420mm"'), ("100mm", 'width="100mm"')):
         assert run("trace", *how, "--paper", paper, "-o", f"{paper}.svg")[0] == 0

@@ -13,6 +13,7 @@ from typing import Any
 
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io import exif, png
+from fractals.io.escape_data import SUFFIXES
 from fractals.io.facts import RESOLVED
 from fractals.io.files import (
     MAX_JSON_BYTES,
@@ -212,9 +213,18 @@ def _read(name: str, entry: str, data: bytes) -> Imported:
         if form is None:
             return Imported(_palette_or_scene(_without_resolved(table)))
     if form is None:
-        raise SceneError(f"{shown(name, 80)}: unknown format: a file ends in {formats.suffixes()}")
+        raise SceneError(f"{shown(name, 80)}: {_why_not(suffix)}")
     found: Imported = form.read(data, entry)
     return found
+
+
+def _why_not(suffix: str) -> str:
+    """Return why a file that ends in `suffix` is not read here."""
+    if suffix in SUFFIXES:
+        return "raw numbers are not read here: start the explorer with their file"
+    ends = " ".join(each for each in formats.suffixes().split() if each not in SUFFIXES)
+    other = formats.OTHERS.get(suffix, f"unknown format: a file ends in {ends}")
+    return other.partition(": fractals.")[0]  # what follows is for a program
 
 
 def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:

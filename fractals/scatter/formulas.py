@@ -240,6 +240,8 @@ def _formula(of: Any) -> Formula:
         raise ValueError(f"of: {name} has other options than {', '.join(table)}") from None
     if not formula.escapes or formula.tolerance > 0:
         raise ValueError(f"of: the orbits of '{name}' do not escape")
+    if formula.name == "lyapunov":
+        raise ValueError(f"of: the orbits of '{name}' stay on the real axis, and are a line here")
     return formula
 
 

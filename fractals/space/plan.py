@@ -93,6 +93,12 @@ class SolidPlan:
 
     method: str = "rays"
 
+    def __repr__(self) -> str:
+        return (
+            f"SolidPlan(method={self.method!r}, precision={self.precision!r}, "
+            f"device={self.device!r}, samples_per_pixel={self.samples_per_pixel})"
+        )
+
     @property
     def steps(self) -> int:
         """Return the most steps of an orbit: as many as the detail of what is nearest takes."""

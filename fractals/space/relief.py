@@ -81,6 +81,9 @@ class ReliefPlan:
     scene: Scene
     inner: Plan  # of a picture whose pixels are the samples
 
+    def __repr__(self) -> str:
+        return f"ReliefPlan({self.inner!r}, samples_per_pixel={samples_of(self.scene)})"
+
     @property
     def device(self) -> str:
         """Return the kind of the device."""

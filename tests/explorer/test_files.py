@@ -200,6 +200,11 @@ def test_a_damaged_link_is_told_in_plain_words(link):
         ("a.json", b"\xff", "a.json: not text in UTF-8"),
         ("a.toml", b"\xff", "a.toml: not text in UTF-8"),
         ("a.toml", b"hello", "a.toml: not TOML: expected '='"),
+        ("a.npz", b"", "a.npz: raw numbers are not read here"),
+        ("a.fct", b"", "a.fct: parameters of Gnofract 4D are not read"),
+        ("a.gif", b"", "a.gif: the parameters inside GIFs of Fractint are not read"),
+        ("a.fract", b"", "a.fract: settings of Mandelbulber are not read"),
+        ("a.zip", b"", "a.zip: it is compressed: unpack it first"),
     ],
 )
 def test_a_bad_file_is_told_in_plain_words(name, data, words):
@@ -207,6 +212,14 @@ def test_a_bad_file_is_told_in_plain_words(name, data, words):
         outside.read_upload(name, data)
     assert str(found.value).startswith(words)
     assert not any(word in str(found.value) for word in LIBRARIES)
+
+
+def test_an_unknown_file_is_told_which_ones_are_read_here():
+    with pytest.raises(SceneError) as found:
+        outside.read_upload("a.docx", b"")
+    ends = str(found.value).partition("a file ends in ")[2].split()
+    assert ".par" in ends
+    assert not {*ends} & {".fz", ".npz", ".exr"}
 
 
 def test_the_first_line_of_an_error():

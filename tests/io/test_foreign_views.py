@@ -321,7 +321,7 @@ def test_fractint_types(keys, label):
         ("corners=-1e-400/1e-400/-2/2/1e-401/1", "the skewed view (line 1: corners)"),
         ("colors=@blues.map", "the palette in the file 'blues.map'"),
         ("logmap=10", "the curve of colors (logmap=10)"),
-        ("inside=foo", "the coloring inside (inside=foo)"),
+        ("inside=foo", "the coloring inside ('inside=foo')"),
         ("frobnicate=yes", "'frobnicate=yes', not known"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from support.fractint import LIMIT, differing, mod, norm, read, run
 
 import fractals
+from fractals.cli.verbs import run_verb
 from fractals.errors import SceneError
 from fractals.formulas.language.syntax import text_of
 from fractals.io.foreign import formats, par
@@ -485,12 +486,14 @@ def test_what_is_lost():
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("outside=real", "numbers of colors below 1, which are 1 there, go round (outside=real)"),
+        ("outside=real", "numbers of colors below 1, which are 1 there, go round ('outside=real')"),
+        ("outside=-2", "numbers of colors below 1, which are 1 there, go round ('outside=real')"),
         ("outside=mult", "the quotient of both parts of the last z"),
         ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
         ("potential=255/-9 colors=000zzz<9>000", "the continuous potential, which blends"),
         ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
         ("inside=zmag", "|z|² after the last step, which gives the colors inside"),
+        ("inside=-102", "the period of the cycle, which gives the colors inside"),
         ("biomorph=0", "one color where only one part of the last z is large"),
         ("distest=1", "the distance to the set, which gives the colors"),
     ],
@@ -584,8 +587,10 @@ def test_the_angle_outside_goes_up_and_down_the_colors():
     assert np.abs(pixels[out] - np.abs(np.angle(raw.z[out])) / np.pi * 255).max() <= 2
 
 
-def test_inside_by_the_step_nearest_to_0():
-    pixels, raw = drawn_grays("barnsleyj3 inside=bof61")
+@pytest.mark.parametrize("rule", ["bof61", "-61"])
+def test_inside_by_the_step_nearest_to_0(rule):
+    """Fractint 20 sets ``min_index = coloriter + 1``, and coloriter is 1 in the first step."""
+    pixels, raw = drawn_grays(f"barnsleyj3 inside={rule}")
     inside = raw.count == LIMIT
     assert inside.sum() > 15
     places = np.argwhere(inside)
@@ -597,7 +602,74 @@ def test_inside_by_the_step_nearest_to_0():
         for _ in range(LIMIT):
             z = z * z - 1 if z.real > 0 else z * z - 1 + (0.1 + 0.36j) * z.real
             sizes.append(abs(z))
-        assert abs(pixels[j, i] - 1 - int(np.argmin(sizes))) <= 1
+        assert pixels[j, i] == 2 + int(np.argmin(sizes))
+
+
+@pytest.mark.parametrize("rule", ["zmag", "-59"])
+@pytest.mark.parametrize(
+    ("kind", "start", "step", "calls"),
+    [
+        ("mandel", lambda p: p, lambda z, p: z * z + p, LIMIT - 1),
+        ("julia params=-1.1/0.1", lambda p: p, lambda z, p: z * z - 1.1 + 0.1j, LIMIT),
+        (
+            "barnsleyj3",
+            lambda p: p,
+            lambda z, p: z * z - 1 + (z.real <= 0) * (0.1 + 0.36j) * z.real,
+            LIMIT - 1,
+        ),
+    ],
+)
+def test_inside_by_the_size_of_the_last_z(kind, start, step, calls, rule):
+    """Fractint 20: ``|z|² * (maxit >> 1) + 1``, after a step less than the limit.
+
+    Its `coloriter` begins at 0, and at -1 for Julia sets of the type `julia`.
+    """
+    pixels, raw = drawn_grays(f"{kind} inside={rule}")
+    width, (x, y) = float(raw.scene.view.width), map(float, raw.scene.view.center)
+    seen = 0
+    for j, i in np.argwhere(raw.inside):
+        p = complex(x + (i + 0.5 - 12) * width / 24, y + (9 - j - 0.5) * width / 24)
+        z = start(p)
+        for _ in range(calls):
+            z = step(z, p)
+        number = int(abs(z) ** 2 * (LIMIT >> 1) + 1)
+        assert abs(pixels[j, i] - number) <= 1
+        seen += 1
+    assert seen > 10
+
+
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        ("inside=maxiter", 150),  # as many as where a file names none
+        ("inside=-1", 150),
+        ("inside=maxiter maxiter=300", 45),
+        ("inside=256", 1),
+        ("inside=255", 255),
+    ],
+)
+def test_numbers_of_colors_inside_go_round(keys, wanted):
+    """Fractint 20: ``(n - 1) % 255 + 1`` where n is 256 or more."""
+    imported = par.read_par(f"a {{ type=mandel {keys} {GRAY} }}".encode(), "a")
+    assert imported.lost == ()
+    color = load_scene(imported.table).color
+    assert abs(int(color.inside[1:3], 16) - wanted) <= 1
+
+
+@pytest.mark.parametrize("steps", [1, 2_000_000_000])
+def test_the_size_of_the_last_z_with_the_least_and_the_highest_limit(steps):
+    entry = f"a {{ type=mandel maxiter={steps} inside=zmag {GRAY} }}"
+    imported = par.read_par(entry.encode(), "a")
+    assert imported.lost == ()
+    assert load_scene(imported.table).color.layers[0].coloring.name == "last_point"
+
+
+@pytest.mark.parametrize("key", ["inside=period", "inside=-3", "outside=mult"])
+def test_a_lost_key_is_named_as_the_file_has_it(tmp_path, capsys, key):
+    """Names such as inside= are options of verbs, too."""
+    path = entry_file(tmp_path, f"a {{ type=mandel {key} }}")
+    assert run_verb(["show", path]) == 0
+    assert f"('{key}')" in capsys.readouterr().err
 
 
 def test_letters_of_lyapunov():

@@ -281,6 +281,7 @@ def test_any_formula_that_escapes_has_one(options):
 def test_bad_options_are_told(tmp_path, capsys):
     for text, words in (
         ("of=newton", "of: the orbits of 'newton' do not escape"),
+        ("of=lyapunov", "of: the orbits of 'lyapunov' stay on the real axis"),
         ("of=mandelbrott", "unknown formula 'mandelbrott'; did you mean 'mandelbrot'?"),
         ("of=flame", "of: 'flame' has no orbits of a plane: name an escape-time formula"),
         ("red=100", "give all three or none"),

@@ -29,24 +29,35 @@ LEAST = 2  # octaves of smooth counts below 0 with colors of their own: of sampl
 
 # What a setting adds to the picture, in the words of the line about what is lost.
 OUTSIDE = {
-    "mult": "the quotient of both parts of the last z, by which counts are multiplied "
-    "(outside=mult)",
-    "tdis": "the length of the orbit, which gives the colors (outside=tdis)",
-    "fmod": "the remainder of |z|² at escape, which gives the colors (outside=fmod)",
+    "mult": "the quotient of both parts of the last z, by which counts are multiplied",
+    "tdis": "the length of the orbit, which gives the colors",
+    "fmod": "the remainder of |z|² at escape, which gives the colors",
 }
 # What is added to a count outside: factors of Re z and Im z, whose sum is cut, and a number.
 ADDED = {"real": (1.0, 0.0, 7), "imag": (0.0, 1.0, 7), "summ": (1.0, 1.0, 0)}
 INSIDE = {
-    "maxiter": "the color whose number is the limit, inside (inside=maxiter)",
-    "zmag": "|z|² after the last step, which gives the colors inside (inside=zmag)",
-    "bof60": "the least |z| of the orbit, which gives the colors inside (inside=bof60)",
-    "epscross": "the orbit's first step near an axis, which gives the colors inside "
-    "(inside=epscross)",
-    "startrail": "the steps of the orbit in one direction, which give the colors inside "
-    "(inside=startrail)",
-    "period": "the period of the cycle, which gives the colors inside (inside=period)",
-    "fmod": "the remainder of |z|², which gives the colors inside (inside=fmod)",
-    "atan": "the angle of the last z, which gives the colors inside (inside=atan)",
+    "maxiter": "the color whose number is the limit, inside",
+    "zmag": "|z|² after the last step, which gives the colors inside",
+    "bof60": "the least |z| of the orbit, which gives the colors inside",
+    "bof61": "the step at which |z| is least, which gives the colors inside",
+    "epscross": "the orbit's first step near an axis, which gives the colors inside",
+    "startrail": "the steps of the orbit in one direction, which give the colors inside",
+    "period": "the period of the cycle, which gives the colors inside",
+    "fmod": "the remainder of |z|², which gives the colors inside",
+    "atan": "the angle of the last z, which gives the colors inside",
+}
+# Numbers that Fractint takes for names of rules, as old files have them.
+_RULES = ("iter", "real", "imag", "mult", "summ", "atan", "fmod", "tdis")
+NUMBERED = {f"outside=-{k}": rule for k, rule in enumerate(_RULES, 1)} | {
+    "inside=-1": "maxiter",
+    "inside=-59": "zmag",
+    "inside=-60": "bof60",
+    "inside=-61": "bof61",
+    "inside=-100": "epscross",
+    "inside=-101": "startrail",
+    "inside=-102": "period",
+    "inside=-103": "fmod",
+    "inside=-104": "atan",
 }
 
 
@@ -65,15 +76,15 @@ def color_of(
     `radius`: of escape; None where a test of another kind ends orbits. `beside`: reads files that
     the entry names. `turned`: whether the conjugate of z is drawn.
     """
-    colors = all_colors(fields, beside, lost)
+    colors, before = all_colors(fields, beside, lost), ahead
     if potential := potential_of(fields):
         if found := _potential(potential, colors, steps, ahead, radius):
-            _inside(fields, colors, found, lost)
+            _inside(fields, colors, found, steps, before, lost)
             if (curve := fields.get("logmap", ("no", ""))[0].lower()) not in ("no", "0"):
                 lost.append(f"the curve of colors (logmap={curve[:40]})")
             return found
         lost.append("the continuous potential, which blends the bands of counts (potential)")
-    ahead += ADDED.get(fields.get("outside", ("", ""))[0].lower(), (0, 0, 0))[2]
+    ahead += ADDED.get(rule_of(fields, "outside"), (0, 0, 0))[2]
     color: dict[str, Any] = {"coloring": "count"}
     around = colors[1:]
     # As far as numbers go round once, one more color is never seen. It lets number 0 have the first
@@ -92,10 +103,21 @@ def color_of(
     elif logmap not in ("no", "0"):
         lost.append(f"the curve of colors (logmap={logmap[:40]})")
     color |= _outside(fields, colors, lost, turned)
-    _inside(fields, colors, color, lost)
+    _inside(fields, colors, color, steps, before, lost)
     if layers := _biomorph(fields, colors, radius, lost):
         color["layers"] = [*color.get("layers", []), *layers]
     return color
+
+
+def rule_of(fields: Entry, key: str) -> str:
+    """Return the rule of colors "outside" or "inside": a name, or the number of the one color."""
+    text = fields.get(key, ("iter" if key == "outside" else "1", ""))[0].lower()
+    return NUMBERED.get(f"{key}={text}", text)
+
+
+def _numbered(number: int) -> int:
+    """Return the number of a color that Fractint draws, where a number may be beyond the last."""
+    return (number - 1) % (MAX_COLORS - 1) + 1 if number >= MAX_COLORS else number
 
 
 def _stops(colors: list[str]) -> dict[str, Any]:
@@ -122,7 +144,7 @@ def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
 
 def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) -> dict[str, Any]:
     """Return the coloring outside, if this program has the same one."""
-    outside = fields.get("outside", ("iter", ""))[0].lower()
+    outside = rule_of(fields, "outside")
     parts = number(*fields.get("decomp", ("0", "decomp")))
     count = int(float(parts)) if abs(float(parts)) <= 256 else 0
     plain = {"transfer": "linear", "density": 1.0, "offset": 0.0}
@@ -140,17 +162,16 @@ def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) ->
     if outside in ADDED:
         real_part, imag, _ = ADDED[outside]
         imag = -imag if turned else imag
-        lost.append(f"numbers of colors below 1, which are 1 there, go round (outside={outside})")
+        lost.append(f"numbers of colors below 1, which are 1 there, go round ('outside={outside}')")
         return {"coloring": {"name": "count_plus", "real": real_part, "imag": imag, "whole": 1}}
     if re.fullmatch(r"-?\d{1,6}", outside, re.ASCII):
         k = int(outside)
         if 0 <= k < len(colors):
             return {"palette": {"stops": [[0.0, colors[k]], [0.5, colors[k]]]}}
-        lost.append(f"the one color outside (outside={outside})")
-    elif outside in OUTSIDE:
-        lost.append(OUTSIDE[outside])
+        lost.append(f"the one color outside ('outside={outside}')")
     elif outside != "iter":
-        lost.append(f"the coloring outside (outside={outside[:40]})")
+        what = OUTSIDE.get(outside, "the coloring outside")
+        lost.append(f"{what} ('outside={outside[:40]}')")
     if float(number(*fields.get("distest", ("0", "distest")))):
         lost.append("the distance to the set, which gives the colors (distest)")
     return {}
@@ -203,7 +224,7 @@ def biomorph_of(fields: Entry) -> int:
 def _biomorph(fields: Entry, colors: list[str], radius: float | None, lost: list[str]) -> list[Any]:
     """Return layers that give one color to samples with a part of the last z below the radius."""
     index = biomorph_of(fields)
-    outside = fields.get("outside", ("iter", ""))[0]
+    outside = rule_of(fields, "outside")
     if index < 0 or outside.isdecimal() or float(number(*fields.get("decomp", ("0", "decomp")))):
         return []
     if radius is None or index >= len(colors):
@@ -219,31 +240,36 @@ def _biomorph(fields: Entry, colors: list[str], radius: float | None, lost: list
     return [black, layer(colors[index], "#000000", "screen")]
 
 
-def _inside(fields: Entry, colors: list[str], color: dict[str, Any], lost: list[str]) -> None:
+def _inside(
+    fields: Entry,
+    colors: list[str],
+    color: dict[str, Any],
+    steps: int,
+    ahead: int,
+    lost: list[str],
+) -> None:
     """Set the color inside, number 1 by default, or a layer of colors there."""
-    inside, where = fields.get("inside", ("1", "inside"))
-    inside = inside.lower()
-    if re.fullmatch(r"\d{1,5}", inside, re.ASCII):
-        index = whole(inside, where)
+    inside, around = rule_of(fields, "inside"), colors[1:]
+    even = fields.get("logmap", ("no", ""))[0].lower() in ("no", "0")
+    if inside == "maxiter" and even:
+        inside = str(steps)
+    if re.fullmatch(r"\d{1,10}", inside, re.ASCII):
+        index = _numbered(int(inside))
         if index < len(colors):
             color["inside"] = colors[index]
-    elif inside == "bof61" and colors:
-        around = colors[1:]
+    elif around and (inside == "bof61" or (inside == "zmag" and even)):
         turns = 1 / len(around)
-        color["layers"] = [
-            {
-                "coloring": "atom_domains",
-                "mask": "inside",
-                "palette": _stops(around),
-                "transfer": "linear",
-                "density": turns / GOLDEN,
-                "offset": -turns,
-            }
-        ]
-    elif inside in INSIDE:
-        lost.append(INSIDE[inside])
+        layer: dict[str, Any] = {"palette": _stops(around), "transfer": "linear"}
+        if inside == "zmag":  # number 1 + the whole part of |z|² times half of the limit
+            density = min(steps // 2 * turns, 1e6)  # the most that a scene may have
+            layer |= {"coloring": "last_point", "density": density, "offset": 0.0}
+        else:  # the number of the step, and 1
+            layer |= {"coloring": "atom_domains", "mask": "inside"}
+            layer |= {"density": turns / GOLDEN, "offset": ahead * turns}
+        color["layers"] = [layer]
     elif inside:
-        lost.append(f"the coloring inside (inside={inside[:40]})")
+        what = INSIDE.get(inside, "the coloring inside")
+        lost.append(f"{what} ('inside={inside[:40]}')")
 
 
 def colors_of(text: str, where: str) -> list[str]:

@@ -38,6 +38,8 @@ OTHERS = {
     ".uxf": "transformations hold no scene: name the .upr that uses them, which reads this file",
     ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
     ".fparm": "parameters of GAPFixFractal are not read",
+    ".gif": "the parameters inside GIFs of Fractint are not read: save them there as an entry of a "
+    ".par file (key b)",
     ".ucl": "colorings of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     ".ulb": "classes of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     **dict.fromkeys(
@@ -176,11 +178,6 @@ def read(source: str, folders: Sequence[Path] = (), lossy: bool = False) -> Impo
         form = claimant(read_toml(path))
     else:
         form = find(path.name)
-    if form is None and path.suffix.lower() == ".gif":
-        raise SceneError(
-            f"{shown(source, 300)}: the parameters inside GIFs of Fractint are not read: save them "
-            "there as an entry of a .par file (key b)"
-        )
     if form is None:
         if other := OTHERS.get(path.suffix.lower()):
             raise SceneError(f"{shown(source, 300)}: {other}")

@@ -240,6 +240,8 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
     if potential_of(fields) and validate({"formula": table["formula"]}).make_formula().degree != 2:
         radius = None  # the potential is that of z² + c in all types
     table["color"] = color_of(fields, steps, found.ahead, radius, file.beside, lost, turned)
+    if any(layer["coloring"] == "last_point" for layer in table["color"].get("layers", ())):
+        table["iteration"]["max_iterations"] = max(1, steps - 1 - found.ahead)  # so z is Fractint's
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
