@@ -29,6 +29,7 @@ export const texts = {
   a_hydrogen_atom_beside_the_milky: "氢原子与银河系",
   a_hydrogen_atom_beside_the_orbit: "氢原子与海王星轨道",
   a_hydrogen_atom_beside_the_sun: "氢原子与太阳",
+  a_julia_set_has_no: "朱利亚集合中没有小曼德博集合：请返回地图，在那里搜索。",
   a_ladybird_beside_a_bus: "瓢虫与公共汽车",
   a_misiurewicz_point: "米秀列维奇点",
   a_mouse_beside_an_elephant: "老鼠与大象",
@@ -85,6 +86,7 @@ export const texts = {
   at_constant_speed: "匀速",
   at_s: "{seconds} 秒处 {text}",
   at_this_point: "在此点",
+  auto_takes_as_many: "auto 按每个视图的需要取值。固定的上限在任何深度都不变。",
   autopilot: "自动驾驶",
   autopilot_fly_from_one_place: "自动驾驶：从一处飞到另一处",
   back: "上一步",
@@ -419,6 +421,7 @@ export const texts = {
   my_palettes: "我的调色板",
   n0_keeps_the_values_1: "0 保留数值；1 让每种颜色面积相等（按名次）。",
   n2_5_or_auto: "2.5 或 auto",
+  n5000_or_auto: "5000 或 auto",
   name_is: "{name} 为 {value}",
   name_it_to_keep_it: "命名即可保存",
   names_stay_english:
@@ -930,4 +933,7 @@ export const names = /** @type {Record<string, string>} */ ({
   "quality #, exact colors follow": "质量 #，精确颜色随后",
   "quality # of #, exact colors follow": "质量 # / #，精确颜色随后",
   "period #, Newton #": "周期 #，牛顿法 #",
+  reference: "正在计算参考轨道",
+  "Newton #": "牛顿法 #",
+  "Newton #, # digits": "牛顿法 #，# 位数字",
 });
