@@ -1023,6 +1023,24 @@ def test_keys_work_after_every_control(tab):
     tab.page.keyboard.press("Escape")
 
 
+@pytest.mark.parametrize("size", [(1100, 700), SIZE, (683, 384)])
+def test_the_way_back_to_the_map_is_beside_a_panel(tab, size):
+    tab.page.mouse.move(400, 300)
+    tab.page.keyboard.press("Shift+J")
+    tab.until("explorer.placed.julia")
+    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    try:
+        opened(tab, "Color")
+        panel, corner, back = (
+            tab.page.locator(each).bounding_box() for each in (".panel", ".corner", ".back")
+        )
+        assert panel["x"] + panel["width"] < back["x"] < back["x"] + back["width"] < size[0]
+        bottom = corner["y"] + corner["height"]
+        assert back["x"] + back["width"] <= corner["x"] or bottom <= back["y"]
+    finally:
+        tab.page.set_viewport_size(dict(zip(("width", "height"), SIZE, strict=True)))
+
+
 def test_escape_closes_the_panel_before_it_leaves_a_julia_set(tab):
     tab.page.mouse.move(400, 300)
     tab.page.keyboard.press("Shift+J")
