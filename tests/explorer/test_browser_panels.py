@@ -509,6 +509,25 @@ def test_the_jump_to_a_minibrot_flies_unless_motion_is_reduced(tab, motion):
     tab.run("() => { delete explorer.connection.send; }")
 
 
+def test_a_flight_to_a_minibrot_can_be_left_out(tab):
+    before = tab.settle()
+    tab.run("() => { explorer.animate = () => () => {}; }")  # a flight that takes for ever
+    tab.page.keyboard.press("n")
+    panel = tab.page.get_by_role("region", name="Find", exact=True)
+    go = panel.get_by_role("button", name="Go there at once")
+    go.wait_for()
+    assert place_of(tab.run("explorer.scene")) == place_of(before)
+    go.click()
+    tab.until("explorer.scene.view.rotation")  # the copy is upright
+    go.wait_for(state="detached")
+    assert tab.run("document.activeElement.id") == "view"
+    assert float(tab.assert_exact()["view"]["width"]) < float(before["view"]["width"]) / 4
+    tab.page.get_by_role("button", name="Undo").click()
+    tab.until("!explorer.scene.view.rotation")
+    assert place_of(tab.settle()) == place_of(before)
+    tab.run("() => { delete explorer.animate; }")
+
+
 def test_a_julia_set_is_previewed_entered_and_left(tab):
     before = tab.settle()
     tab.page.mouse.move(400, 300)

@@ -308,6 +308,7 @@ export const texts = {
   go_on: "Weiter",
   go_on_when_this_page: "Weitermachen, wenn diese Seite geschlossen wird",
   go_there: "Dorthin",
+  go_there_at_once: "Sofort dorthin",
   go_to_a_place_and:
     "Gehen Sie an einen Ort, und fügen Sie ihn hinzu; zwei oder mehr ergeben einen Film.",
   goes_through_these_places_in: "Geht der Reihe nach durch diese Orte, in den jetzigen Farben.",

@@ -301,6 +301,7 @@ export const texts = {
   go_on: "Go on",
   go_on_when_this_page: "Go on when this page closes",
   go_there: "Go there",
+  go_there_at_once: "Go there at once",
   go_to_a_place_and: "Go to a place and add it; two or more make a film.",
   goes_through_these_places_in:
     "Goes through these places in their order, in the colors that are shown now.",

@@ -290,6 +290,7 @@ export const texts = {
   go_on: "继续",
   go_on_when_this_page: "关闭本页后继续",
   go_there: "前往",
+  go_there_at_once: "立即前往",
   go_to_a_place_and: "前往一处并添加；两处以上即可成为影片。",
   goes_through_these_places_in: "用现在的颜色依次经过这些地点。",
   ground: "地面",
