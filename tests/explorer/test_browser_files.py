@@ -4,6 +4,8 @@ import pytest
 from support import browser as browsers
 from support.panels import opened, section
 
+import fractals
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.filterwarnings("ignore:the formula 'program' has no degree"),
@@ -96,6 +98,52 @@ def test_what_a_formula_of_ultra_fractal_asks_for_has_titles(panels):
     panel.get_by_label("Mode", exact=True).select_option("Four_times,_or_so")
     panels.until("explorer.scene.iteration.escape_radius === 20")
     assert panels.assert_exact()["formula"] == "mandelbrot"
+
+
+PASTE = """text => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", text);
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+}"""
+
+
+def test_the_gallery_does_not_cover_what_is_pasted_or_opened_from_a_file(panels, tmp_path):
+    gallery = opened(panels, "Gallery")
+    panels.run(PASTE, "hello")  # no place: the gallery stays
+    panels.page.get_by_text("What was pasted is no link").first.wait_for()
+    assert gallery.count() == 1
+    panels.run(PASTE, "https://mandelbrot.site/?re=-0.75&im=0.125&z=5&e=2")
+    panels.until("explorer.scene.view.center[0] === '-0.75'")
+    gallery.wait_for(state="detached")
+    assert panels.assert_exact()["view"]["width"] == "1.15"
+    panels.page.get_by_role("button", name="Dismiss").first.click()
+
+    path = tmp_path / "place.png"
+    fractals.render_to(path, panels.settle(), size=(8, 6), center=("-1.25", "0"), device="cpu")
+    gallery = opened(panels, "Gallery")
+    gallery.locator("input[type=file]").set_input_files(path)
+    panels.until("explorer.scene.view.center[0] === '-1.25'")
+    gallery.wait_for(state="detached")
+
+
+def test_the_limit_of_iterations_is_a_field_and_auto_again(panels):
+    panel = opened(panels, "Inspect")
+    field = panel.get_by_label("Limit of iterations")
+    assert field.input_value() == "auto"
+    field.fill("1,234")
+    field.press("Enter")
+    panels.until("explorer.scene.iteration.max_iterations === 1234")
+    assert field.input_value() == "1234"
+    panels.assert_exact()
+    field.fill("many")
+    field.press("Enter")
+    panel.get_by_text("Type a whole number from 1 to 2,000,000,000").wait_for()
+    assert panels.settle()["iteration"]["max_iterations"] == 1234
+    field.fill("")
+    field.press("Enter")
+    panels.until("explorer.scene.iteration.max_iterations === 'auto'")
+    panels.page.get_by_role("button", name="Undo").click()
+    panels.until("explorer.scene.iteration.max_iterations === 1234")
 
 
 def test_keys_that_are_not_used_are_told_of_what_is_pasted(panels):

@@ -509,6 +509,25 @@ def test_the_jump_to_a_minibrot_flies_unless_motion_is_reduced(tab, motion):
     tab.run("() => { delete explorer.connection.send; }")
 
 
+def test_a_flight_to_a_minibrot_can_be_left_out(tab):
+    before = tab.settle()
+    tab.run("() => { explorer.animate = () => () => {}; }")  # a flight that takes for ever
+    tab.page.keyboard.press("n")
+    panel = tab.page.get_by_role("region", name="Find", exact=True)
+    go = panel.get_by_role("button", name="Go there at once")
+    go.wait_for()
+    assert place_of(tab.run("explorer.scene")) == place_of(before)
+    go.click()
+    tab.until("explorer.scene.view.rotation")  # the copy is upright
+    go.wait_for(state="detached")
+    assert tab.run("document.activeElement.id") == "view"
+    assert float(tab.assert_exact()["view"]["width"]) < float(before["view"]["width"]) / 4
+    tab.page.get_by_role("button", name="Undo").click()
+    tab.until("!explorer.scene.view.rotation")
+    assert place_of(tab.settle()) == place_of(before)
+    tab.run("() => { delete explorer.animate; }")
+
+
 def test_a_julia_set_is_previewed_entered_and_left(tab):
     before = tab.settle()
     tab.page.mouse.move(400, 300)
@@ -1021,6 +1040,24 @@ def test_keys_work_after_every_control(tab):
     tab.page.keyboard.press("i")
     tab.page.get_by_role("region", name="Inspect", exact=True).wait_for()
     tab.page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("size", [(1100, 700), SIZE, (683, 384)])
+def test_the_way_back_to_the_map_is_beside_a_panel(tab, size):
+    tab.page.mouse.move(400, 300)
+    tab.page.keyboard.press("Shift+J")
+    tab.until("explorer.placed.julia")
+    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    try:
+        opened(tab, "Color")
+        panel, corner, back = (
+            tab.page.locator(each).bounding_box() for each in (".panel", ".corner", ".back")
+        )
+        assert panel["x"] + panel["width"] < back["x"] < back["x"] + back["width"] < size[0]
+        bottom = corner["y"] + corner["height"]
+        assert back["x"] + back["width"] <= corner["x"] or bottom <= back["y"]
+    finally:
+        tab.page.set_viewport_size(dict(zip(("width", "height"), SIZE, strict=True)))
 
 
 def test_escape_closes_the_panel_before_it_leaves_a_julia_set(tab):

@@ -19,6 +19,7 @@ const LISTS = /** @type {Record<string, string>} */ ({
   scenes: say("gallery"),
 });
 const NO_NUCLEUS = /^no nucleus\b/i; // the line goes on with options of the command line
+const OF_JULIA = /^a Julia set has no nuclei\b/i;
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
@@ -26,6 +27,7 @@ const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what 
 /** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
 export function inWords(/** @type {string} */ line) {
   if (NO_NUCLEUS.test(line)) return say("no_minibrot_was_found");
+  if (OF_JULIA.test(line)) return say("a_julia_set_has_no");
   const [found, key = ""] = KEY.exec(line) ?? [""];
   const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
   const text = (found ? name + line.slice(found.length) : line)

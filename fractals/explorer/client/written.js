@@ -8,13 +8,30 @@ const DOTTED = /^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}(?:,\d*)?$/; // 1.000.000,5
 const MOST_EXPONENT = 1_000_000, // of a decimal number that the server takes
   MOST_SCALE = 20_000; // exponent of a zoom or a width
 
-/** Return a text with the signs that programs read: "− 3 × 10^5" -> "-3e5". */
-const typeset = (/** @type {string} */ text) =>
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** Return 2 to a power as a decimal number, whatever its exponent. @param {number} power */
+export function powerOfTwo(power) {
+  const log = power * Math.log10(2),
+    exponent = Math.floor(log);
+  return `${Number((10 ** (log - exponent)).toPrecision(12))}${exponent ? `e${exponent}` : ""}`;
+}
+
+/** Return a text with the signs that programs read: "− 3 × 10⁵" -> "-3e5", "2^70" -> "1.18059162072e21".
+ * @param {string} text */
+export const typeset = (text) =>
   text
     .trim()
     .replaceAll("−", "-")
     .replace(/^([+-])\s+/, "$1")
-    .replace(/\s*[×·]\s*10\^/g, "e");
+    .replace(
+      /(?<=\b10)(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g,
+      (_, minus, digits) =>
+        `^${minus && "-"}${[...digits].map((digit) => RAISED.indexOf(digit)).join("")}`,
+    )
+    .replace(/(?<=\d)\s*[×·*]\s*10\s?\^\s?([+-]?\d+)/g, "e$1")
+    .replace(/(?<![\d.])10\s?\^\s?([+-]?\d+)/g, "1e$1")
+    .replace(/(?<![\d.])2\s?\^\s?(\d{1,5})(?!\d)/g, (_, power) => powerOfTwo(Number(power)));
 
 /** Return the number of a text as "-1000.5e3", or "". @param {string} text
  * @param {boolean} [large] whether "1,000" is a thousand, as the page writes it, and no decimal comma */
@@ -133,4 +150,14 @@ export const PLACE = {
   width: decimalField({ such: "0.01 or 3e-6", positive: true, exponent: MOST_SCALE }),
   rotation: numberField({ such: "30", least: -360, most: 360, unit: /\s*°$/ }),
 };
+const LIMIT = numberField({
+  such: say("n5000_or_auto"),
+  least: 1,
+  most: 2_000_000_000,
+  whole: true,
+  large: true,
+});
+/** Read a limit of iterations; nothing is "auto". @param {string} text @returns {{value?: number|"auto", wrong?: string}} */
+export const limitField = (text) =>
+  /^\s*(auto)?\s*$/i.test(text) ? { value: "auto" } : LIMIT(text);
 export const ANY = numberField({ such: "0.5" });

@@ -108,8 +108,80 @@ test("numbers have a decimal comma where ; or blanks divide them, and groups of 
     assert.equal(meaningOf(text), null, text);
 });
 
+test("words say which number is which, in any order", () => {
+  for (const text of [
+    "Zoom: 1e5, Re: -0.7453, Im: 0.1127",
+    "zoom=1e5 x=-0.7453 y=0.1127",
+    "Zoom 1e5 at -0.7453 0.1127",
+    "im 0.1127 re -0.7453 mag 1e5",
+    "-0.7453 (re) 0.1127 (im) 1e5 (zoom)",
+    "Real: -0.7453\nImaginary: 0.1127\nZoom: 1e5\nIterations: 5000",
+    "re=-0.7453&im=0.1127&zoom=1e5",
+    "complex(-0.7453, 0.1127), 1.0 × 10⁵".replace("1.0", "1"),
+  ])
+    assert.deepEqual(meaningOf(text), { view: { center, zoom: "1e5" } }, text);
+  assert.deepEqual(meaningOf("-0.7453 0.1127 zoom 0.5")?.view, { center, zoom: "0.5" });
+  assert.deepEqual(meaningOf("width 3, -0.7453 0.1127")?.view, { center, width: "3" });
+  for (const text of ["re 1 re 2", "1 2 zoom -3", "re 1 zoom 5", "1 2 3 zoom 5"])
+    assert.equal(meaningOf(text), null, text);
+});
+
+test("an imaginary part keeps its sign, wherever i stands", () => {
+  const below = ["-0.7453", "-0.1127"];
+  for (const text of [
+    "-0.7453 - 0.1127i",
+    "-0.7453 - i0.1127",
+    "-0.7453 - i*0.1127",
+    "-0.7453-0.1127j",
+    "−0.7453 − 0.1127·i".replace("·", "*"),
+  ])
+    assert.deepEqual(meaningOf(text), { view: { center: below } }, text);
+  assert.deepEqual(meaningOf("-0.7453 + i 0.1127"), { view: { center } });
+});
+
+test("powers are numbers of a place", () => {
+  for (const [text, zoom] of [
+    ["-0.7453 0.1127 10^20", "1e20"],
+    ["-0.7453 0.1127 1.97 × 10⁴", "1.97e4"],
+    ["-0.7453 0.1127 2^10", "1.024e3"],
+  ])
+    assert.deepEqual(meaningOf(text)?.view, { center, zoom }, text);
+});
+
+test("a link of Mandelbrot.site is its scene", () => {
+  const of = (/** @type {string} */ asked) => meaningOf(`https://mandelbrot.site/?${asked}`);
+  const digits = `-0.${"74364388703715870475".repeat(5)}`;
+  assert.equal(
+    of(`re=${digits}&im=0.1127&z=4&i=200&e=2&c=turbo&r=false`)?.toml,
+    `formula = "mandelbrot"\n[view]\ncenter = ["${digits}", "0.1127"]\nwidth = "2.3"\n`,
+  );
+  assert.match(
+    String(of("re=0&im=0&z=3&e=5")?.toml),
+    /^formula = { name = "multibrot", power = 5 }/,
+  );
+  assert.match(String(of("re=0&im=0&z=1003")?.toml), /width = "4\.2930\d+e-301"/); // 4.6 / 2^1000
+  for (const asked of ["re=0&im=0", "re=0&im=x&z=3", "re=0&im=0&z=x", 're="&im=0&z=3'])
+    assert.equal(of(asked), null, asked);
+  assert.equal(meaningOf("https://elsewhere.example/?re=0&im=0&z=3"), null);
+});
+
+test("positions of XaoS and Fraktaler-3 are files", () => {
+  assert.deepEqual(meaningOf("(initstate)\n(view -0.75 0.1 2.5 2.5)"), { file: "pasted.xpf" });
+  assert.deepEqual(meaningOf("; Position file\n(initstate)\n(view 0 0 2 2)"), {
+    file: "pasted.xpf",
+  });
+  for (const text of [
+    'program = "fraktaler-3"\n[location]\nreal = "0"',
+    'location.real = "0"\nlocation.imag = "1"',
+  ])
+    assert.deepEqual(meaningOf(text), { file: "pasted.toml" }, text);
+});
+
 test("a line of parameters is a place, or a part of an entry", () => {
   const view = { center, zoom: "1000" };
+  assert.deepEqual(meaningOf("center-mag=-0.7453/0.1127/1000"), { view });
+  for (const text of ["corners=-1/1/-2/2", "center-mag=0/0/1/1/30/0 params=0/0"])
+    assert.match(String(meaningOf(text)?.wrong), /^This is a part of an entry\./, text);
   assert.deepEqual(meaningOf("center=-0.7453/0.1127 magn=1000"), { view });
   assert.deepEqual(
     meaningOf("  magn=1000 center=-0.7453/0.1127 angle=30")?.wrong?.slice(0, 32),

@@ -276,3 +276,9 @@ test("texts take their values, and names of keys are words", () => {
   assert.equal(keyOf("Soft light"), "soft_light");
   assert.equal(keyOf("?"), undefined);
 });
+
+test("what a search does is named in each language", () => {
+  for (const line of ["period", "size", "reference", "Newton #", "Newton #, # digits"])
+    for (const [language, { names }] of Object.entries(TABLES))
+      assert.ok(Object.hasOwn(names, line), `${language}: ${line}`);
+});

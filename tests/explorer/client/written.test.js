@@ -7,6 +7,7 @@ import { inWords, labelOf, ofFile } from "../../../fractals/explorer/client/hear
 import {
   ANY,
   decimalField,
+  limitField,
   numberField,
   partField,
   PLACE,
@@ -97,6 +98,34 @@ test("fields know their ranges", () => {
     assert.deepEqual(pointField(given), { value: [1.5, -2, 0.8] }, given);
 });
 
+test("powers of ten and of two are read as people and this page write them", () => {
+  for (const [given, value] of [
+    ["1.97 × 10⁴", "1.97e4"],
+    ["1.2*10^30", "1.2e30"],
+    ["10^20", "1e20"],
+    ["3 · 10⁻⁵", "3e-5"],
+    ["10⁴³¹", "1e431"],
+    ["2^10", "1.024e3"],
+  ])
+    assert.deepEqual(PLACE.zoom(given), { value }, given);
+  const far = /^(\d\.\d+)e(\d+)$/.exec(String(PLACE.zoom("2^5000").value)); // 1.412...e1505
+  assert.equal(far?.[2], "1505");
+  assert.ok(Math.abs(Number(far?.[1]) - 1.41246703) < 1e-8);
+  assert.ok(PLACE.zoom("3^10").wrong && PLACE.zoom("2^-3").wrong);
+});
+
+test("a limit of iterations is a whole number, or auto", () => {
+  for (const auto of ["auto", " AUTO ", ""]) assert.deepEqual(limitField(auto), { value: "auto" });
+  for (const given of ["22,788", "22788", "2.2788e4"])
+    assert.deepEqual(limitField(given), { value: 22788 }, given);
+  for (const odd of ["0", "2.5", "-3", "3e9", "many"])
+    assert.equal(
+      limitField(odd).wrong,
+      "Type a whole number from 1 to 2,000,000,000, such as 5000 or auto.",
+      odd,
+    );
+});
+
 test("lines of the server are in words of the page", () => {
   for (const [line, words] of [
     ["view.zoom: 'abc' is not a decimal number", "Zoom: 'abc' is not a decimal number"],
@@ -114,6 +143,10 @@ test("lines of the server are in words of the page", () => {
     [
       "no nucleus of a period up to 9 was found in the view: widen it, or give a higher max_period=",
       "No minibrot was found in this view: zoom out, or move to the edge of the set.",
+    ],
+    [
+      "a Julia set has no nuclei: find them in the set of its formula",
+      "A Julia set has no minibrots: go back to the map, and search there.",
     ],
   ])
     assert.equal(inWords(line), words);

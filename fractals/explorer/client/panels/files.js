@@ -48,7 +48,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
       if (!entry) Object.assign(own, { file: asked.length ? file : null, entries: [] }); // no more of a file before
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
-      else if (!entry && ui.open === "file") close();
+      else if (!entry && (ui.open === "file" || (scene && ui.open === "gallery"))) close();
       if (unused) notify(unused);
       if (lost?.length) notify(say("settings_without_an_equivalent", { list: lost.join("; ") }));
     } catch (error) {

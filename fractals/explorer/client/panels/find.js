@@ -16,24 +16,33 @@ const SHARES = [
 ];
 
 export function findPanel(
-  /** @type {Context} */ { explorer, notify, julia, ui, close, autopilot, second },
+  /** @type {Context} */ { explorer, canvas, notify, julia, ui, close, autopilot, second },
 ) {
   // Progress, what was found, and small pictures of the views of a solid
   const own = observe({
     told: /** @type {Told|null} */ (null),
     answer: /** @type {Received.Found|null} */ (null),
+    flying: false, // to what was found
     views: /** @type {(Received.FoundView & {picture: HTMLCanvasElement})[]} */ ([]),
   });
   const lacking = transport.lacks("searches");
   let job = /** @type {Job|null} */ (null);
   let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null);
-  let flights = 0; // so far
+  let flights = 0, // so far
+    hurried = false; // whether this one is left out
 
   function cancel() {
     const busy = Boolean(job || flight);
     job?.cancel();
     flight?.stop();
     return busy;
+  }
+
+  /** Leave the rest of a flight out: to a minibrot of 1e-700 it takes minutes. */
+  function hurry() {
+    hurried = true;
+    canvas.focus({ preventScroll: true }); // the button goes with the flight
+    flight?.stop();
   }
 
   async function search(
@@ -68,6 +77,8 @@ export function findPanel(
     flights += 1;
     const step = `flight ${flights}`;
     if (center && octaves !== null && Number.isFinite(octaves) && canFly(explorer) && !still()) {
+      hurried = false;
+      own.flying = true;
       flight = flyTo(explorer, {
         center,
         octaves,
@@ -78,7 +89,8 @@ export function findPanel(
       });
       const arrived = await flight.done;
       flight = null;
-      if (!arrived) return;
+      own.flying = false;
+      if (!arrived && !hurried) return;
     }
     explorer.open({ scene }, step, { aim: true });
   }
@@ -155,7 +167,8 @@ export function findPanel(
     }</p>
     ${lacking && html`<p class="hint strong">${lacking}</p>`}
     <${Button} label=${say("fly_to_the_minibrot")} kind="primary wide-button" disabled=${Boolean(lacking)} onClick=${nucleus} />
-    <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
+    <${Progress} told=${own.told} cancel=${cancel} />
+    ${own.flying && html`<${Button} label=${say("go_there_at_once")} kind="wide-button" onClick=${hurry} />`}<${Facts} />
     <${Button} label=${say("julia_set_of_the_middle")} kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
     <${Button} label=${say("julia_set_beside_the_picture")} symbol="beside" kind="wide-button" title=${say("two_live_views_t")} onClick=${() => second()} />
     ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label=${say("preview_julia_sets_by_touch")} kind="wide-button" onClick=${preview} />`}

@@ -625,7 +625,7 @@ function swipe(/** @type {() => boolean} */ close) {
 }
 
 /** Open what is pasted anywhere but into a field of text: a link, a scene, a place, a file. */
-function paste(/** @type {Context} */ { explorer, notify, upload }) {
+function paste(/** @type {Context} */ { explorer, ui, notify, upload, close }) {
   addEventListener("paste", async (event) => {
     const { target, clipboardData: data } = event;
     if (
@@ -652,8 +652,11 @@ function paste(/** @type {Context} */ { explorer, notify, upload }) {
           () => explorer.open({ scene: { formula: "mandelbrot", view: found.view } }),
         ],
       });
-    else if (found.view) explorer.place(found.view);
-    else explorer.open(found);
+    else {
+      if (ui.open === "gallery") close(); // it would cover the place
+      if (found.view) explorer.place(found.view);
+      else explorer.open(found);
+    }
   });
 }
 

@@ -3,7 +3,7 @@ import { html, useSignalEffect } from "../html.js";
 import { observe } from "../state.js";
 import { Button, copyText, Row, Section, TextField, Toggle, touched } from "../ui.js";
 import { number, say, within } from "../words.js";
-import { PLACE, pointField } from "../written.js";
+import { limitField, PLACE, pointField } from "../written.js";
 import { whatIs } from "./find.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
@@ -91,6 +91,17 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       <p class="hint">${say("a_place_a_link_or")}</p>`;
   }
 
+  /** A field: after how many steps iterating ends. */
+  function Limit() {
+    const { max_iterations: limit = "auto" } = explorer.wished.iteration ?? {};
+    return html`<${Row} label=${say("limit_of_iterations")} hint=${say("auto_takes_as_many")} control=${(
+      /** @type {string} */ id,
+    ) =>
+      html`<${TextField} id=${id} class="mono" value=${limit} read=${limitField} put=${(
+        /** @type {number|"auto"} */ max_iterations,
+      ) => explorer.changeIn("iteration", { max_iterations })} />`} />`;
+  }
+
   /** Fields: where the camera of a solid stands, and at which point it looks. */
   function Camera(/** @type {{space: Received.SpaceFacts}} */ { space }) {
     const field = (/** @type {string} */ label, /** @type {"position"|"target"} */ name) =>
@@ -143,7 +154,11 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       }
       <${Section} title=${say("coordinates")}>
         <${Coordinate} name=${say("real_part")} digits=${center[0]} /><${Coordinate} name=${say("imaginary_part")} digits=${center[1]} /><//>
-      ${explorer.placed && html`<${Section} title=${say("place_of_the_picture")}><${Place} ...${explorer.placed} /><//>`}</div>`;
+      ${
+        explorer.placed &&
+        html`<${Section} title=${say("place_of_the_picture")}><${Place} ...${explorer.placed} />
+        ${explorer.placed.values && html`<${Limit} />`}<//>`
+      }</div>`;
   }
   return { View, shown: pointed };
 }

@@ -29,6 +29,8 @@ export const texts = {
   a_hydrogen_atom_beside_the_milky: "ein Wasserstoffatom neben der Milchstraße",
   a_hydrogen_atom_beside_the_orbit: "ein Wasserstoffatom neben der Neptunbahn",
   a_hydrogen_atom_beside_the_sun: "ein Wasserstoffatom neben der Sonne",
+  a_julia_set_has_no:
+    "Eine Julia-Menge hat keine Minibrots: Gehen Sie zurück zur Karte, und suchen Sie dort.",
   a_ladybird_beside_a_bus: "ein Marienkäfer neben einem Bus",
   a_misiurewicz_point: "Ein Misiurewicz-Punkt",
   a_mouse_beside_an_elephant: "eine Maus neben einem Elefanten",
@@ -89,6 +91,8 @@ export const texts = {
   at_constant_speed: "Mit gleicher Geschwindigkeit",
   at_s: "{text} bei {seconds} s",
   at_this_point: "An diesem Punkt",
+  auto_takes_as_many:
+    "auto nimmt so viele, wie eine Ansicht braucht. Eine feste Grenze bleibt in jeder Tiefe gleich.",
   autopilot: "Autopilot",
   autopilot_fly_from_one_place: "Autopilot: von einem Ort zum nächsten fliegen",
   back: "Zurück",
@@ -304,6 +308,7 @@ export const texts = {
   go_on: "Weiter",
   go_on_when_this_page: "Weitermachen, wenn diese Seite geschlossen wird",
   go_there: "Dorthin",
+  go_there_at_once: "Sofort dorthin",
   go_to_a_place_and:
     "Gehen Sie an einen Ort, und fügen Sie ihn hinzu; zwei oder mehr ergeben einen Film.",
   goes_through_these_places_in: "Geht der Reihe nach durch diese Orte, in den jetzigen Farben.",
@@ -444,6 +449,7 @@ export const texts = {
   my_palettes: "Meine Paletten",
   n0_keeps_the_values_1: "0 behält die Werte; bei 1 bekommt jede Farbe gleich viel Fläche.",
   n2_5_or_auto: "2.5 oder auto",
+  n5000_or_auto: "5000 oder auto",
   name_is: "{name} ist {value}",
   name_it_to_keep_it: "Benennen, um sie zu behalten",
   names_stay_english:
@@ -999,4 +1005,7 @@ export const names = /** @type {Record<string, string>} */ ({
   "quality #, exact colors follow": "Qualität #, genaue Farben folgen",
   "quality # of #, exact colors follow": "Qualität # von #, genaue Farben folgen",
   "period #, Newton #": "Periode #, Newton #",
+  reference: "Referenzbahn wird berechnet",
+  "Newton #": "Newton #",
+  "Newton #, # digits": "Newton #, # Ziffern",
 });

@@ -29,6 +29,7 @@ export const texts = {
   a_hydrogen_atom_beside_the_milky: "a hydrogen atom beside the Milky Way",
   a_hydrogen_atom_beside_the_orbit: "a hydrogen atom beside the orbit of Neptune",
   a_hydrogen_atom_beside_the_sun: "a hydrogen atom beside the Sun",
+  a_julia_set_has_no: "A Julia set has no minibrots: go back to the map, and search there.",
   a_ladybird_beside_a_bus: "a ladybird beside a bus",
   a_misiurewicz_point: "A Misiurewicz point",
   a_mouse_beside_an_elephant: "a mouse beside an elephant",
@@ -87,6 +88,8 @@ export const texts = {
   at_constant_speed: "At constant speed",
   at_s: "{text} at {seconds} s",
   at_this_point: "At this point",
+  auto_takes_as_many:
+    "auto takes as many as a view needs. A fixed limit stays the same at any depth.",
   autopilot: "Autopilot",
   autopilot_fly_from_one_place: "Autopilot: fly from one place to the next",
   back: "Back",
@@ -298,6 +301,7 @@ export const texts = {
   go_on: "Go on",
   go_on_when_this_page: "Go on when this page closes",
   go_there: "Go there",
+  go_there_at_once: "Go there at once",
   go_to_a_place_and: "Go to a place and add it; two or more make a film.",
   goes_through_these_places_in:
     "Goes through these places in their order, in the colors that are shown now.",
@@ -435,6 +439,7 @@ export const texts = {
   my_palettes: "My palettes",
   n0_keeps_the_values_1: "0 keeps the values; 1 gives each color the same area (rank).",
   n2_5_or_auto: "2.5 or auto",
+  n5000_or_auto: "5000 or auto",
   name_is: "{name} is {value}",
   name_it_to_keep_it: "Name it to keep it",
   names_stay_english:
@@ -980,4 +985,7 @@ export const names = /** @type {Record<string, string>} */ ({
   "quality #, exact colors follow": "quality #, exact colors follow",
   "quality # of #, exact colors follow": "quality # of #, exact colors follow",
   "period #, Newton #": "period #, Newton #",
+  reference: "Computing the reference orbit",
+  "Newton #": "Newton #",
+  "Newton #, # digits": "Newton #, # digits",
 });
