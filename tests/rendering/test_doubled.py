@@ -1,5 +1,6 @@
 """Pictures in double-double numbers: which scenes take them, and the same bits on every device."""
 
+import functools
 import json
 import warnings
 from dataclasses import replace
@@ -78,6 +79,7 @@ SCENES = {
 OFTEN = ("a derivative", "a statistic inside", "a memory and a test", "a parameter", "jittered")
 
 
+@functools.cache
 def numbers(name, device):
     keys = {"size": SIZE, "max_iterations": 70, "precision": "double-double", **SCENES[name]}
     raw = fractals.compute(scene(**keys), device=device, on_message=str)
