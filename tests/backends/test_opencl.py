@@ -142,6 +142,32 @@ def test_quotients_of_indices_are_those_of_python(opencl_backend):
     assert rows_of(3, make_index_body, opencl_backend, a, b) == expected
 
 
+def make_mixed_body(target):
+    int32, index = target.int32, target.index
+
+    def body(i0, j0, di, dj, out, a, b):
+        i = i0
+        while j0 == 0 and i < out.shape[1]:
+            n, u = int32(a[i]), index(b[i])
+            out[0, i] = int32(n < u) + 2 * int32(n == u) + 4 * int32(u >= n)
+            out[1, i] = n if n < 0 else u
+            out[2, i] = select(u > 1, u, n)
+            out[3, i] = int32(u > -1) + 2 * int32(n < index(2**32 - 1))
+            out[4, i] = -1 if u == 3 else u
+            i += di
+
+    return body
+
+
+@pytest.mark.opencl
+def test_a_number_below_0_beside_an_index_is_that_of_python(opencl_backend):
+    """C would take it to be unsigned, and above all others."""
+    a = np.array([-1, -5, 3, 2**31 - 1, -(2**31)], np.int32)
+    b = np.array([1, 2**32 - 5, 3, 2**31, 0], np.uint32)
+    expected = rows_of(5, make_mixed_body, PythonBackend("float64"), a, b)
+    assert rows_of(5, make_mixed_body, opencl_backend, a, b) == expected
+
+
 def make_real_body(target):
     real, int32 = target.real, target.int32
     log2 = elementary.make_log2(target)
