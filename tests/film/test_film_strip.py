@@ -16,7 +16,7 @@ from fractals.errors import OptionError
 from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacle
 from fractals.films.frames import FilmConstants
 from fractals.films.motion import make_motion, with_view
-from fractals.films.plan import make_frames
+from fractals.films.plan import Timeline, make_frames
 from fractals.films.strip import Shutter, Strip
 from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
@@ -381,6 +381,19 @@ def test_obstacles_have_a_reason(changes, turn, reason):
     found = obstacle(scene, part)
     assert reason in found
     assert bool(reason) == bool(found)
+
+
+@pytest.mark.parametrize("zeros", [14, 160, 400])
+def test_a_move_with_a_little_zoom_has_no_strip(zeros):
+    """The point that stands still is farther away than float64 reaches."""
+    near = {"at": 0, "width": "1", "center": ["0", "0"]}
+    scene = film_of(near, {"at": 1, "width": f"1.{zeros * '0'}1", "center": ["1", "0"]})
+    film = Timeline(scene, CPU)
+    (chosen,) = film.parts
+    assert (chosen.method, chosen.reason) == (
+        "frames",
+        "the point that stands still is far outside of the frames",
+    )
 
 
 @pytest.mark.parametrize(
