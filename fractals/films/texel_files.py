@@ -59,6 +59,12 @@ class TexelPool:
         for band in [band for band in held if band not in wanted]:
             self._free[level].append(held.pop(band))
 
+    def forget(self, band: int) -> None:
+        """Free the texels of all levels of a band."""
+        for held, free in zip(self._held, self._free, strict=True):
+            if band in held:
+                free.append(held.pop(band))
+
     def clear(self) -> None:
         """Free all texels."""
         for level in range(len(self._held)):

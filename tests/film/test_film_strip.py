@@ -350,6 +350,27 @@ def test_a_strip_goes_on_from_its_folder(tmp_path, in_parts):
     assert len(list(tmp_path.glob("*.npy"))) <= again.strip.layout.bands
 
 
+@pytest.mark.parametrize("valued", [False, True], ids=["colors", "values"])
+def test_frames_after_an_interruption_are_the_same(valued, monkeypatch):
+    """A worker of a cluster goes on with the same strip after a task was cancelled."""
+    keys = START, {**END, "width": "0.01"}
+    maker, name = (valued_of(*keys)[0], "draw") if valued else (maker_of(film_of(*keys)), "rows")
+    drawing = maker.sampler if valued else maker.bands
+    draw, calls = getattr(drawing, name), itertools.count()
+
+    def interrupted(*given):
+        if next(calls) == 9:
+            raise InterruptedError
+        return draw(*given)
+
+    monkeypatch.setattr(drawing, name, interrupted)
+    with pytest.raises(InterruptedError):
+        list(maker.frames(range(20)))
+    found = list(maker.frames(range(20)))
+    another = valued_of(*keys)[0] if valued else maker_of(film_of(*keys))
+    assert np.array_equal(found, list(another.frames(range(20))))
+
+
 def test_the_forecast_of_memory_holds(in_parts):
     maker = maker_of(film_of(START, {**END, "width": "1e-6"}), segment=5)
     forecast = maker.strip.memory
