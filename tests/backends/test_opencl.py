@@ -765,3 +765,32 @@ def test_a_driver_that_fails_is_one_line(monkeypatch):
         assert opencl.found() == ([], "pyopencl finds no device (no library)")
     finally:
         opencl.found.cache_clear()
+
+
+class Broken:
+    """A device of a driver that fails, as that of a GPU that was unplugged."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"clGetDeviceInfo failed: DEVICE_NOT_AVAILABLE ({name})\nmore")
+
+
+def test_a_device_that_fails_leaves_the_others(monkeypatch):
+    bits = SimpleNamespace(CORRECTLY_ROUNDED_DIVIDE_SQRT=1, FMA=2, DENORM=4)
+    package = SimpleNamespace(device_fp_config=bits, device_type=SimpleNamespace(GPU=4))
+    monkeypatch.setitem(sys.modules, "pyopencl", package)
+    monkeypatch.setattr(opencl.importlib.util, "find_spec", lambda name: SimpleNamespace())
+    facts = {"single_fp_config": 7, "double_fp_config": 7, "extensions": "cl_khr_fp64", "type": 4}
+    facts |= {"available": True, "compiler_available": True, "name": "a card"}
+    facts |= {"global_mem_size": 2**33, "max_compute_units": 8, "max_clock_frequency": 1000}
+    card = SimpleNamespace(**facts, platform=SimpleNamespace(name="a platform"))
+    monkeypatch.setattr(gpus, "found", lambda: ([], "no NVIDIA driver"))
+    monkeypatch.setattr(opencl, "_handles", lambda: [Broken(), card])
+    opencl.found.cache_clear()
+    try:
+        broken, usable = opencl.found()[0]
+        assert choose("auto").device == usable
+        with pytest.raises(DeviceError, match="its driver fails .clGetDeviceInfo failed: DEVICE_"):
+            choose("opencl:0")
+    finally:
+        opencl.found.cache_clear()
+    assert (broken.index, usable.index, usable.name) == (0, 1, "a card")
