@@ -789,7 +789,7 @@ def test_a_device_that_fails_leaves_the_others(monkeypatch):
     try:
         broken, usable = opencl.found()[0]
         assert choose("auto").device == usable
-        with pytest.raises(DeviceError, match="its driver fails .clGetDeviceInfo failed: DEVICE_"):
+        with pytest.raises(DeviceError, match=r"its driver fails .clGetDeviceInfo failed: DEVICE_"):
             choose("opencl:0")
     finally:
         opencl.found.cache_clear()
