@@ -413,10 +413,12 @@ def _fma(writer: Any, *values: Value) -> Value:
 
 def _select(writer: Any, condition: Value, a: Value, b: Value) -> Value:
     kind = writer.common(a, b)
-    if condition.number is not None:
-        made: Value = writer.cast(a if condition.number else b, kind)
-        return made
-    return writer.chosen(kind, condition, a, b)
+    made: Value = (
+        writer.chosen(kind, condition, a, b)
+        if condition.number is None
+        else writer.cast(a if condition.number else b, kind)
+    )
+    return made
 
 
 def _sqrt(writer: Any, value: Value) -> Value:
