@@ -58,10 +58,13 @@ def _processor() -> tuple[str, str]:
 
 
 def _boot() -> str:
-    """Return what names the time since this machine started; "" where the system doesn't say."""
+    """Return what names the time since this machine started; "" where the system doesn't say.
+
+    And the kind of processor: an emulator runs programs for others, in containers for one.
+    """
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
+            return f"{file.read().strip()} {os.uname().machine}"
     except (OSError, UnicodeError):
         return ""
 
@@ -277,6 +280,8 @@ def lay_out(values: tuple[Any, ...], cells: list[Any]) -> tuple[Any, ...]:
         elif kind is Entry:
             cells.append(value.code.address)
             layout.append("entry")
+        elif isinstance(value, np.ndarray):  # of another class, such as np.memmap
+            layout += lay_out((np.asarray(value),), cells)[1:]
         else:
             layout.append(lay_out(value, cells))
     return tuple(layout)

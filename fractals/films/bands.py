@@ -268,6 +268,10 @@ SPARE_DECIMALS = 8  # of the fixed point, beyond those of the finest texel
 WIDTH_DIGITS = 25  # significant, of a band's width
 TAU = Decimal("6.283185307179586476925286766559005768394")
 
+# Widths of a frame from it to the fixed point. A strip about a point that is farther has more
+# samples than all frames of any film, and sizes that are beyond float64.
+FARTHEST = 2**40
+
 # log10 of the largest |z| that is kept in float32, with room for its square's logarithm.
 MAX_LOG10_Z = 37
 
@@ -584,6 +588,12 @@ def obstacle(scene: Scene, part: FilmPart, recolored: bool = False) -> str:
 
     `recolored`: the colors change during the part, so the strip keeps values.
     """
+    assert part.fixed
+    wide = widest(part)
+    if any(
+        abs(p - c) > FARTHEST * wide.width for p, c in zip(part.fixed, wide.center, strict=True)
+    ):
+        return "the point that stands still is far outside of the frames"
     turns = part.start.rotation != part.end.rotation
     if scene.view.stretch != 1 and turns:
         return "a stretched view that turns has no strip"

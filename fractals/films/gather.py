@@ -244,8 +244,15 @@ class ColoredGather(FrameMaker):
 
     def fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""
+        try:
+            self._fill(band, self.wanted(band, shallow, deep))
+        except BaseException:  # such as a task that is cancelled: a worker makes frames afterwards
+            self.pool.forget(band)
+            raise
+
+    def _fill(self, band: int, wanted: Sequence[int]) -> None:
         layout, pool = self.strip.layout, self.pool
-        finest, wanted = layout.finest(band), self.wanted(band, shallow, deep)
+        finest = layout.finest(band)
         for level in wanted:
             pool.take(level, band)  # the array may grow, and what was taken before moves
         levels = [

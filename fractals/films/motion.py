@@ -33,6 +33,7 @@ MAX_OCTAVES = 2_000_000  # of all parts together: plans take about a microsecond
 # which van Wijk and Nuij chose after a test with viewers; higher values rise higher.
 RISE = 2.0
 TINY = 1e-300
+LEAST_POWER = -900  # of two: the shortest pan in widths, far below a pixel
 
 
 @dataclass(frozen=True)
@@ -233,8 +234,13 @@ def _panned(start: FilmView, end: FilmView, way: float) -> FilmView:
 
 
 def _arsinh_of_power(exponent: float) -> float:
-    """Return arsinh(2**exponent), also where the power is beyond float64."""
-    return math.asinh(2.0**exponent) if exponent < 500 else (exponent + 1) * math.log(2)
+    """Return arsinh(2**exponent), also where the power is beyond float64.
+
+    A smaller power than LEAST_POWER counts as it: shares of the way need digits below it.
+    """
+    if exponent < 500:
+        return math.asinh(2.0 ** max(exponent, LEAST_POWER))
+    return (exponent + 1) * math.log(2)
 
 
 def _log2_cosh(value: float) -> float:
@@ -310,11 +316,12 @@ def make_motion(scene: Scene, length: float) -> Motion:
     whole = film.seconds or max(length, times[-1])
     if not whole > 0:
         raise OptionError("the film has no length: give seconds=, or a key with a later time")
-    count = max(1, round(whole * film.fps))
-    if whole * film.fps > MAX_FRAMES:
+    if whole * film.fps > MAX_FRAMES:  # infinity, by a speed of next to nothing
         raise OptionError(
-            f"{count} frames: a film has at most {MAX_FRAMES}; give a lower fps or fewer seconds"
+            f"{whole * film.fps:.15g} frames: a film has at most {MAX_FRAMES}; give a lower fps, "
+            "fewer seconds, or a higher speed"
         )
+    count = max(1, round(whole * film.fps))
     octaves = sum(abs(log2(one.width / two.width)) for one, two in itertools.pairwise(places))
     if octaves > MAX_OCTAVES:
         raise OptionError(

@@ -1,6 +1,7 @@
 """The texels of a strip: in one array for the programs, and in files of bands."""
 
 import contextlib
+import io
 import itertools
 import os
 import secrets
@@ -57,6 +58,12 @@ class TexelPool:
         held = self._held[level]
         for band in [band for band in held if band not in wanted]:
             self._free[level].append(held.pop(band))
+
+    def forget(self, band: int) -> None:
+        """Free the texels of all levels of a band."""
+        for held, free in zip(self._held, self._free, strict=True):
+            if band in held:
+                free.append(held.pop(band))
 
     def clear(self) -> None:
         """Free all texels."""
@@ -133,9 +140,8 @@ class TexelFiles:
             return False
         try:
             with open(self._path(band), "rb") as file:
-                version = npy.read_magic(file)
-                header = npy.read_array_header_1_0(file) if version == (1, 0) else None
-                if header != ((sum(sizes.values()),), False, self.dtype):
+                header = _header(self.dtype, sizes)
+                if file.read(len(header)) != header:  # NumPy raises many errors about damaged ones
                     return False
                 crc = _crc_of_place(self._path(band))
                 for level, size in sizes.items():
@@ -146,7 +152,7 @@ class TexelFiles:
                     else:
                         crc = _crc_of(file, size * self.dtype.itemsize, crc)
                 return file.read() == crc.to_bytes(4, "little")
-        except (OSError, ValueError, EOFError):
+        except OSError:
             return False
 
     def open(self, band: int) -> "BandFile":
@@ -216,10 +222,8 @@ class BandFile:
             self._part = self._path.with_suffix(f".{secrets.token_hex(4)}.part")
             try:
                 self._file = open(self._part, "w+b")
-                shape = (sum(self._sizes.values()),)
-                fields = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
-                npy.write_array_header_1_0(self._file, fields)
-                self._begin = self._file.tell()
+                self._file.write(header := _header(self._dtype, self._sizes))
+                self._begin = len(header)
             except OSError:
                 self._give_up()
         return self
@@ -256,6 +260,14 @@ class BandFile:
                 self._file.close()
             self._part.unlink(missing_ok=True)
         self._file = None
+
+
+def _header(dtype: np.dtype[Any], sizes: Mapping[int, int]) -> bytes:
+    """Return how a file of levels begins: the header of one array in NumPy's format."""
+    fields = {"descr": dtype.str, "fortran_order": False, "shape": (sum(sizes.values()),)}
+    written = io.BytesIO()
+    npy.write_array_header_1_0(written, fields)
+    return written.getvalue()
 
 
 def _crc_of_place(path: Path) -> int:

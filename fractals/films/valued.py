@@ -134,11 +134,15 @@ class Held:
         return PackedSamples(np.ascontiguousarray(kept.codes), np.ascontiguousarray(kept.scales))
 
     def _make(self, band: int, keys: list[Key]) -> None:
-        """Make chunks of a band, from its file where that has them."""
+        """Hold chunks of a band, once all of them are whole: drawing may be interrupted."""
+        made = {key: self._room_of(band, key[0], self.layout.chunk(key[0])) for key in keys}
+        self._fill(band, dict(made))
+        self._chunks |= made
+
+    def _fill(self, band: int, made: dict[Key, PackedSamples]) -> None:
+        """Fill chunks of a band, from its file where that has them."""
         layout, finest = self.layout, self.layout.finest(band)
         level, stored = self._stored(band)
-        made = {key: self._room_of(band, key[0], self.layout.chunk(key[0])) for key in keys}
-        self._chunks |= made
         if stored:
             for key in [key for key in made if key[0] >= level]:
                 self._spread(band, key, made.pop(key), level, 0, stored)

@@ -142,7 +142,7 @@ def make_keep(target, options):
         x[j, i] = state[0] if escaped else zero
         y[j, i] = state[1] if escaped else zero
         if derivative:
-            slope = finish(state)
+            slope = finish(state) if escaped else (state[2], state[3])
             dx[j, i] = slope[0] if escaped else zero
             dy[j, i] = slope[1] if escaped else zero
         if planes:
@@ -251,7 +251,8 @@ def make_part_body(target, options):
                     x[j, i] = state[0] if keep else zero
                     y[j, i] = state[1] if keep else zero
                     if derivative:
-                        slope = (state[2], state[3]) if under_way else finish(state)
+                        ended = keep and not under_way
+                        slope = finish(state) if ended else (state[2], state[3])
                         dx[j, i] = slope[0] if keep else zero
                         dy[j, i] = slope[1] if keep else zero
                     if more:  # always: `near` reads the previous z in the next call

@@ -264,6 +264,15 @@ def test_orbits_that_escape_and_come_back(block, interior_shortcuts):
         assert (run_escape(scalar, drawn, interior_shortcuts, block)[0] != plain[0]).any()
 
 
+def test_an_orbit_that_stays_at_0_has_no_slope():
+    """The gradient of a Jacobian divides by |z|², and Python's floats raise an error about 0."""
+    drawn = scene("burning_ship", center=(0, 0), width="1", size=(3, 3), coloring="distance")
+    drawn = drawn.replace(max_iterations=20, supersampling=1)
+    packed = fractals.compute(drawn, device="cpu")
+    assert (packed.z == 0).any()
+    assert same(fractals.compute(drawn, device="python"), packed)
+
+
 @pytest.mark.parametrize("interior_shortcuts", [True, False])
 @pytest.mark.parametrize(
     "max_iterations", sorted({1, 33, 64, *(n + k for n in BLOCKS for k in (-1, 0, 1))})

@@ -4,11 +4,13 @@ import ctypes
 import gc
 import math
 import mmap
+import os
 import platform
 import struct
 import sys
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -317,6 +319,15 @@ def test_llvm_is_asked_for_the_processor_once_a_boot(asked, monkeypatch):
         monkeypatch.setattr(code_cache, "folder", folder)
         assert processor() == processor() == first
     assert len(asked) == 6
+
+
+@pytest.mark.skipif(not machine_code._boot(), reason="the system names no boot")
+def test_llvm_is_asked_for_each_kind_of_processor(monkeypatch):
+    """An emulated process has the boot, and may have the cache, of the machine that emulates."""
+    own = machine_code._boot()
+    other = SimpleNamespace(machine="riscv64")
+    monkeypatch.setattr(os, "uname", lambda: other)
+    assert machine_code._boot() != own
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"damaged"])

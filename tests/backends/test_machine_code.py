@@ -80,6 +80,19 @@ def test_a_layout_is_all_but_the_values():
     assert cells[1:] == [2, 2, 24, 16]
 
 
+def test_an_array_in_a_file_is_an_array(tmp_path):
+    """And so are other arrays of a class of their own."""
+    whole = np.arange(12.0).reshape(3, 4)
+    mapped = np.memmap(tmp_path / "numbers", whole.dtype, "w+", shape=whole.shape)
+    mapped[:] = whole
+    for own in (mapped, np.ma.masked_array(whole), whole.view(type("Own", (np.ndarray,), {}))):
+        for part in (own, own[:, ::2], own[:0]):
+            cells, expected = [], []
+            plain = np.asarray(part)
+            assert lay_out((part, 1.0), cells) == lay_out((plain, 1.0), expected)
+            assert cells == expected
+
+
 def test_other_arguments_have_other_layouts():
     line, plane = np.zeros(4), np.zeros((4, 4))
     others = [

@@ -142,6 +142,32 @@ def test_quotients_of_indices_are_those_of_python(opencl_backend):
     assert rows_of(3, make_index_body, opencl_backend, a, b) == expected
 
 
+def make_mixed_body(target):
+    int32, index = target.int32, target.index
+
+    def body(i0, j0, di, dj, out, a, b):
+        i = i0
+        while j0 == 0 and i < out.shape[1]:
+            n, u = int32(a[i]), index(b[i])
+            out[0, i] = int32(n < u) + 2 * int32(n == u) + 4 * int32(u >= n)
+            out[1, i] = n if n < 0 else u
+            out[2, i] = select(u > 1, u, n)
+            out[3, i] = int32(u > -1) + 2 * int32(n < index(2**32 - 1))
+            out[4, i] = -1 if u == 3 else u
+            i += di
+
+    return body
+
+
+@pytest.mark.opencl
+def test_a_number_below_0_beside_an_index_is_that_of_python(opencl_backend):
+    """C would take it to be unsigned, and above all others."""
+    a = np.array([-1, -5, 3, 2**31 - 1, -(2**31)], np.int32)
+    b = np.array([1, 2**32 - 5, 3, 2**31, 0], np.uint32)
+    expected = rows_of(5, make_mixed_body, PythonBackend("float64"), a, b)
+    assert rows_of(5, make_mixed_body, opencl_backend, a, b) == expected
+
+
 def make_real_body(target):
     real, int32 = target.real, target.int32
     log2 = elementary.make_log2(target)
@@ -739,3 +765,32 @@ def test_a_driver_that_fails_is_one_line(monkeypatch):
         assert opencl.found() == ([], "pyopencl finds no device (no library)")
     finally:
         opencl.found.cache_clear()
+
+
+class Broken:
+    """A device of a driver that fails, as that of a GPU that was unplugged."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"clGetDeviceInfo failed: DEVICE_NOT_AVAILABLE ({name})\nmore")
+
+
+def test_a_device_that_fails_leaves_the_others(monkeypatch):
+    bits = SimpleNamespace(CORRECTLY_ROUNDED_DIVIDE_SQRT=1, FMA=2, DENORM=4)
+    package = SimpleNamespace(device_fp_config=bits, device_type=SimpleNamespace(GPU=4))
+    monkeypatch.setitem(sys.modules, "pyopencl", package)
+    monkeypatch.setattr(opencl.importlib.util, "find_spec", lambda name: SimpleNamespace())
+    facts = {"single_fp_config": 7, "double_fp_config": 7, "extensions": "cl_khr_fp64", "type": 4}
+    facts |= {"available": True, "compiler_available": True, "name": "a card"}
+    facts |= {"global_mem_size": 2**33, "max_compute_units": 8, "max_clock_frequency": 1000}
+    card = SimpleNamespace(**facts, platform=SimpleNamespace(name="a platform"))
+    monkeypatch.setattr(gpus, "found", lambda: ([], "no NVIDIA driver"))
+    monkeypatch.setattr(opencl, "_handles", lambda: [Broken(), card])
+    opencl.found.cache_clear()
+    try:
+        broken, usable = opencl.found()[0]
+        assert choose("auto").device == usable
+        with pytest.raises(DeviceError, match=r"its driver fails .clGetDeviceInfo failed: DEVICE_"):
+            choose("opencl:0")
+    finally:
+        opencl.found.cache_clear()
+    assert (broken.index, usable.index, usable.name) == (0, 1, "a card")

@@ -240,6 +240,19 @@ def test_no_fixed_point_of_a_pan():
     assert fixed_point(part.start, part.end) is None
 
 
+@pytest.mark.parametrize("distance", ["1e-290", "1e-310", "1e-400"])
+def test_a_pan_that_nobody_sees_goes_straight(distance):
+    """It is shorter, in widths, than numbers of float64 are."""
+    motion = motion_of(
+        {"at": 0, "width": "1", "center": ["0", "0"]}, {"at": 4, "center": [distance, "0"]}
+    )
+    (part,) = motion.parts
+    for way in (0.25, 0.5, 0.75):
+        place = part.place(way)
+        assert float(place.center[0] / Fraction(distance)) == pytest.approx(way)
+        assert float(place.width) == pytest.approx(1)
+
+
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
@@ -253,6 +266,8 @@ def test_no_fixed_point_of_a_pan():
         ([{"at": 0}, {"speed": 1}], "speed needs a change of width"),
         ([{"at": 0}, {"at": 80_000, "width": "1"}], "frames: a film has at most"),
         ([{"at": k, "width": f"1e-{k % 2 * 300_000}"} for k in range(4)], "zooms through 2989735 "),
+        ([{"at": 0}, {"speed": 1e-320, "width": "1"}], "^inf frames: .* a higher speed$"),
+        ([{"at": 0}, {"speed": 1e-300, "width": "1"}], r"^[\d.]+e\+301 frames: "),
         ([{"at": 0}], "the film has no length"),
         ([{"at": 0, "widht": "1"}], "did you mean 'width'?"),
     ],

@@ -16,7 +16,7 @@ from fractals.errors import OptionError
 from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacle
 from fractals.films.frames import FilmConstants
 from fractals.films.motion import make_motion, with_view
-from fractals.films.plan import make_frames
+from fractals.films.plan import Timeline, make_frames
 from fractals.films.strip import Shutter, Strip
 from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
@@ -350,6 +350,27 @@ def test_a_strip_goes_on_from_its_folder(tmp_path, in_parts):
     assert len(list(tmp_path.glob("*.npy"))) <= again.strip.layout.bands
 
 
+@pytest.mark.parametrize("valued", [False, True], ids=["colors", "values"])
+def test_frames_after_an_interruption_are_the_same(valued, monkeypatch):
+    """A worker of a cluster goes on with the same strip after a task was cancelled."""
+    keys = START, {**END, "width": "0.01"}
+    maker, name = (valued_of(*keys)[0], "draw") if valued else (maker_of(film_of(*keys)), "rows")
+    drawing = maker.sampler if valued else maker.bands
+    draw, calls = getattr(drawing, name), itertools.count()
+
+    def interrupted(*given):
+        if next(calls) == 9:
+            raise InterruptedError
+        return draw(*given)
+
+    monkeypatch.setattr(drawing, name, interrupted)
+    with pytest.raises(InterruptedError):
+        list(maker.frames(range(20)))
+    found = list(maker.frames(range(20)))
+    another = valued_of(*keys)[0] if valued else maker_of(film_of(*keys))
+    assert np.array_equal(found, list(another.frames(range(20))))
+
+
 def test_the_forecast_of_memory_holds(in_parts):
     maker = maker_of(film_of(START, {**END, "width": "1e-6"}), segment=5)
     forecast = maker.strip.memory
@@ -381,6 +402,19 @@ def test_obstacles_have_a_reason(changes, turn, reason):
     found = obstacle(scene, part)
     assert reason in found
     assert bool(reason) == bool(found)
+
+
+@pytest.mark.parametrize("zeros", [14, 160, 400])
+def test_a_move_with_a_little_zoom_has_no_strip(zeros):
+    """The point that stands still is farther away than float64 reaches."""
+    near = {"at": 0, "width": "1", "center": ["0", "0"]}
+    scene = film_of(near, {"at": 1, "width": f"1.{zeros * '0'}1", "center": ["1", "0"]})
+    film = Timeline(scene, CPU)
+    (chosen,) = film.parts
+    assert (chosen.method, chosen.reason) == (
+        "frames",
+        "the point that stands still is far outside of the frames",
+    )
 
 
 @pytest.mark.parametrize(

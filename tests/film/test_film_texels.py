@@ -90,6 +90,17 @@ def test_damaged_files_are_not_read(files, levels):
     assert read(files, levels, [1])
 
 
+def test_a_damaged_header_is_not_read(files, levels):
+    """NumPy reads headers as Python's text, and raises what Python does about a damaged one."""
+    write(files, levels)
+    path = files.folder / "000003.npy"
+    good = path.read_bytes()
+    header = good[: good.index(b"\n") + 1]
+    for place in range(len(header)):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1 << place % 8]) + good[place + 1 :])
+        assert read(files, levels, [1]) is None, place
+
+
 @pytest.mark.parametrize("room", [0, 100, 5000, -2])
 def test_a_full_disk_leaves_no_file(files, levels, room):
     """The header does not fit, nor rows, nor the CRC."""

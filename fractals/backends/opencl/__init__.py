@@ -54,7 +54,7 @@ def found() -> tuple[list[Device], str]:
         if "PLATFORM_NOT_FOUND" in str(error):
             return [], "no OpenCL platform: install the OpenCL driver of your GPU"
         return [], f"pyopencl finds no device ({shown(first_line(error), 120)})"
-    devices = [_device(k, handle) for k, handle in enumerate(handles)]
+    devices = [_answer(k, handle) for k, handle in enumerate(handles)]
     return devices, "" if devices else "no OpenCL platform has a device"
 
 
@@ -72,6 +72,15 @@ def _handles() -> list[Any]:
         with contextlib.suppress(pyopencl.Error):  # a platform without a device
             handles += platform.get_devices()
     return handles
+
+
+def _answer(index: int, handle: Any) -> Device:
+    """Return what a device says of itself, or why it is of no use: others may be."""
+    try:
+        return _device(index, handle)
+    except Exception as error:  # whatever a platform's library raises
+        reason = f"its driver fails ({shown(first_line(error), 120)})"
+        return Device(kind="opencl", index=index, name="a device without a name", problem=reason)
 
 
 def _device(index: int, handle: Any) -> Device:

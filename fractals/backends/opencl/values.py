@@ -72,6 +72,7 @@ RESERVED = {
     *("sqrt", "NAN", "INFINITY"),
 }
 REALS, UNSIGNED = ("float", "double"), ("uint", "ulong")
+SIGNED = ("char", "short", "int")  # which C makes as wide as a uint beside one
 
 
 class TupleType(NamedTuple):
@@ -188,7 +189,8 @@ def literal(value: Any, kind: str) -> Value:
     if kind == "bool":
         text = "true" if number else "false"
     elif kind not in REALS:
-        text = str(number) if -(2**31) < number < 2**31 else f"{number}{'U' * (kind in UNSIGNED)}L"
+        suffix = {"uint": "U", "ulong": "UL"}.get(kind, "L")
+        text = str(number) if -(2**31) < number < 2**31 else f"{number}{suffix}"
     elif math.isfinite(number):
         text = repr(float(number))
         if kind == "float":  # 0.5f where that is shorter than 5.e-01f
@@ -411,10 +413,12 @@ def _fma(writer: Any, *values: Value) -> Value:
 
 def _select(writer: Any, condition: Value, a: Value, b: Value) -> Value:
     kind = writer.common(a, b)
-    if condition.number is not None:
-        made: Value = writer.cast(a if condition.number else b, kind)
-        return made
-    return chosen(kind, condition, writer.given(a, kind), writer.given(b, kind))
+    made: Value = (
+        writer.chosen(kind, condition, a, b)
+        if condition.number is None
+        else writer.cast(a if condition.number else b, kind)
+    )
+    return made
 
 
 def _sqrt(writer: Any, value: Value) -> Value:

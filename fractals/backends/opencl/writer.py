@@ -18,6 +18,7 @@ from fractals.backends.opencl.values import (
     INTRINSICS,
     OPERATORS,
     REALS,
+    SIGNED,
     UNARY,
     UNSIGNED,
     ArrayType,
@@ -531,7 +532,15 @@ class Writer:
             return known(bool(function(self.cast(a, kind).number, self.cast(b, kind).number)))
         if kind in REALS:
             a, b = self.cast(a, kind), self.cast(b, kind)
-        return between("bool", a, sign, b)
+        return between("bool", self._beside(a, b), sign, self._beside(b, a))
+
+    def _beside(self, value: Value, other: Value) -> Value:
+        """Return a whole number as C compares or chooses it rightly beside another one.
+
+        C takes an int beside a uint to be unsigned, too, so -1 would be above all uints.
+        """
+        below = other.type in SIGNED if other.number is None else other.number < 0
+        return self.cast(value, "long") if value.type == "uint" and below else value
 
     def _both(self, a: Value, b: Value, sign: str) -> Value:
         for one, other in ((a, b), (b, a)):
@@ -559,6 +568,11 @@ class Writer:
         kind = self.common(a, b)
         if isinstance(kind, Static):
             return a
+        return self.chosen(kind, condition, a, b)
+
+    def chosen(self, kind: Any, condition: Value, a: Value, b: Value) -> Value:
+        """Return one of two values, as one of a type."""
+        a, b = self._beside(a, b), self._beside(b, a)
         return chosen(kind, condition, self.given(a, kind), self.given(b, kind))
 
     # Types.

@@ -103,7 +103,7 @@ def make_keep(target, options, orbit):
         x[j, i] = state[0] if kept else zero
         y[j, i] = state[1] if kept else zero
         if derivative:
-            slope = finish(state) if done else (state[2], state[3])
+            slope = finish(state) if done and kept else (state[2], state[3])
             dx[j, i] = slope[0] if kept else zero
             dy[j, i] = slope[1] if kept else zero
         if planes:
