@@ -269,6 +269,8 @@ def nearest(known: Floats, axis: Floats) -> Indices:
     nearest to one pixel, the farther one goes to the next pixel if that has none.
     """
     taken = np.full(len(axis), -1)
+    if axis[-1] == axis[0]:
+        return taken  # its pixels are apart by less than float64 tells
     place = (known - axis[0]) * ((len(axis) - 1) / (axis[-1] - axis[0]))
     inside = np.flatnonzero((place > -0.5) & (place < len(axis) - 0.5))
     pixel = np.rint(place[inside]).astype(np.int64)

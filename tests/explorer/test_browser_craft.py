@@ -32,6 +32,7 @@ CANCEL = """() => {  // unless all is done
     const all = [...document.querySelectorAll(".panel button")];
     all.find((each) => each.textContent.trim() === "Cancel" && each.checkVisibility())?.click();
 }"""
+SCROLLED = "document.querySelector('.panel .body').scrollTop"
 # Names of animations that never end, of what shows that something is under way.
 ENDLESS = """() => {
     const [still] = document.adoptedStyleSheets;  // of tests, which lets nothing move
@@ -350,7 +351,9 @@ def test_surprises_are_kept_bred_and_walked_back(tab):
     assert breed.is_disabled()
     for k in range(2):
         favorites.get_by_role("button", name="Parent").nth(k).click()
+    assert tab.run(SCROLLED) > 0
     breed.click()
+    assert tab.run(SCROLLED) == 0  # the new sheet is seen
     sheet.get_by_role("button", name="Child 1", exact=True).wait_for()
     tab.until("document.querySelectorAll('.panel .empty').length === 0")
     assert sheet.get_by_role("button", name="Child").count() >= 2
