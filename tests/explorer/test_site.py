@@ -306,8 +306,8 @@ def test_a_site_that_can_not_be_finished_leaves_what_was_there(
     monkeypatch.setattr(write, "_make_programs", made)
     monkeypatch.setattr(write, "_write_page", page)
     new, old = tmp_path / "some" / "new", tmp_path / "old"
-    ends = {"expected_exception": (FractalsError, KeyboardInterrupt), "match": "disk full|^$"}
-    with pytest.raises(**ends):
+    ends = FractalsError, KeyboardInterrupt
+    with pytest.raises(ends, match=r"disk full|^$"):
         write.write_site(new, formulas=(SHIP,))
     assert list(tmp_path.iterdir()) == []
     moment = "page"
@@ -317,7 +317,7 @@ def test_a_site_that_can_not_be_finished_leaves_what_was_there(
     before = {path: path.stat().st_mtime_ns for path in old.rglob("*") if path.is_file()}
     (old / write.UNFINISHED).mkdir()  # of a process that was killed
     monkeypatch.setattr(write, "_write_page", page)
-    with pytest.raises(**ends):
+    with pytest.raises(ends, match=r"disk full|^$"):
         write.write_site(old, formulas=("newton",))
     assert {path: path.stat().st_mtime_ns for path in old.rglob("*") if path.is_file()} == before
     monkeypatch.setattr(write, "_write_page", whole)
@@ -345,9 +345,10 @@ def test_a_site_that_is_ended_begins_no_other_file(monkeypatch):
         raise SystemExit(143)
 
     monkeypatch.setattr(write, "_made", slow)
-    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+    with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "join", join)
-        write._make_programs([{"name": str(k)} for k in range(20)], 1, str)
+        with pytest.raises(SystemExit):
+            write._make_programs([{"name": str(k)} for k in range(20)], 1, str)
     ended.set()
     workers[0].join()
     assert made == ["0"]

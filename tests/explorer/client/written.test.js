@@ -82,6 +82,7 @@ test("every field says in words what is wrong with odd values, and takes the val
 test("fields know their ranges", () => {
   for (const odd of ["0", "-1", "0.0e5", "-1e-5000"]) assert.ok(PLACE.zoom(odd).wrong, odd);
   assert.equal(PLACE.zoom("1e20001").wrong, "Exponents go from -20,000 to 20,000.");
+  assert.equal(PLACE.center("1e20001").wrong, "Exponents go from -20,000 to 20,000.");
   assert.deepEqual(PLACE.zoom("3x"), { value: "3" });
   assert.deepEqual(PLACE.zoom("1,000,000"), { value: "1000000" });
   assert.deepEqual(PLACE.zoom("1e-5000"), { value: "1e-5000" });

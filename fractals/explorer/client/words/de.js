@@ -387,6 +387,7 @@ export const texts = {
   limit_of_iterations: "Grenze der Iterationen",
   line_around_the_picture: "Linie um das Bild",
   link: "Link",
+  load_the_page_again: "Seite neu laden",
   lock: "{label} sperren",
   lock_dice_and_surprises_leave: "Sperren: Würfel und Ideen lassen den Wert, wie er ist",
   long_press: "Lange drücken",

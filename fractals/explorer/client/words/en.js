@@ -380,6 +380,7 @@ export const texts = {
   limit_of_iterations: "Limit of iterations",
   line_around_the_picture: "Line around the picture",
   link: "Link",
+  load_the_page_again: "Load the page again",
   lock: "Lock {label}",
   lock_dice_and_surprises_leave: "Lock: dice and surprises leave it as it is",
   long_press: "Long press",

@@ -365,6 +365,7 @@ export const texts = {
   limit_of_iterations: "迭代上限",
   line_around_the_picture: "画面框线",
   link: "链接",
+  load_the_page_again: "重新载入页面",
   lock: "锁定{label}",
   lock_dice_and_surprises_leave: "锁定：随机换值与惊喜都不改变它",
   long_press: "长按",
