@@ -1,5 +1,5 @@
 /** Lines of the server in words of the page. */
-import { say, words } from "./words.js";
+import { number, ofServer, say, words } from "./words.js";
 
 /** What fields are called that messages of the server name by their keys. */
 const FIELDS = /** @type {Record<string, string>} */ ({
@@ -20,21 +20,37 @@ const LISTS = /** @type {Record<string, string>} */ ({
 });
 const NO_NUCLEUS = /^no nucleus\b/i; // the line goes on with options of the command line
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
+const BOUND =
+  /^: '[^']*' is not (less than|more than|) ?(-?[\d.]+(?:e[+-]?\d+)?) ?(or less|or more|)$/;
+const BOUNDS = /** @type {Record<string, (values: {name: string, value: string}) => string>} */ ({
+  "or less": (values) => say("takes_at_most", values),
+  "or more": (values) => say("takes_at_least", values),
+  "less than": (values) => say("takes_less_than", values),
+  "more than": (values) => say("takes_more_than", values),
+});
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
 /** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
 export function inWords(/** @type {string} */ line) {
   if (NO_NUCLEUS.test(line)) return say("no_minibrot_was_found");
+  const known = ofServer(line);
+  if (known !== line) return known;
   const [found, key = ""] = KEY.exec(line) ?? [""];
   const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
+  const [, before, bound, after] = BOUND.exec(line.slice(found.length)) ?? [],
+    told = found && BOUNDS[before || after];
+  if (told)
+    return capital(told({ name, value: number(Number(bound), { maximumSignificantDigits: 15 }) }));
   const text = (found ? name + line.slice(found.length) : line)
     .replace(LIST, (_, list) =>
       list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
     )
     .replace(KEYWORD, (whole, word) => (word ? word.replaceAll("_", " ") : whole));
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capital(text);
 }
+
+const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Return what a surprise is called: "Orchid under slopes". Names of palettes and colorings stay.
  * @param {string} label as the server has it */

@@ -706,6 +706,10 @@ export const texts = {
   symmetry: "Symmetrie",
   tabloid: "US Tabloid",
   take_back: "Zurücknehmen",
+  takes_at_least: "{name}: {value} oder mehr",
+  takes_at_most: "{name}: {value} oder weniger",
+  takes_less_than: "{name}: weniger als {value}",
+  takes_more_than: "{name}: mehr als {value}",
   tap: "Tippen",
   tap_a_control_and_it: "Tippen Sie auf ein Bedienelement: Hier wird es erklärt.",
   tap_here_to_go_in: "Hier tippen, um hineinzugehen",
@@ -995,6 +999,10 @@ export const names = /** @type {Record<string, string>} */ ({
   "a fast look": "ein schneller Blick",
   "# of # samples": "# von # Samples",
   frame: "Bild",
+  "this is the whole set: zoom in first, or film from here on":
+    "Dies ist die ganze Menge: Zoomen Sie zuerst hinein, oder wählen Sie „Von hier“.",
+  "this is the whole solid: go nearer first, or film from here on":
+    "Dies ist der ganze Körper: Gehen Sie zuerst näher, oder wählen Sie „Von hier“.",
   "quality #": "Qualität #",
   "quality # of #": "Qualität # von #",
   "quality #, exact colors follow": "Qualität #, genaue Farben folgen",

@@ -693,6 +693,10 @@ export const texts = {
   symmetry: "Symmetry",
   tabloid: "Tabloid",
   take_back: "Take back",
+  takes_at_least: "{name}: {value} or more",
+  takes_at_most: "{name}: {value} or less",
+  takes_less_than: "{name}: less than {value}",
+  takes_more_than: "{name}: more than {value}",
   tap: "Tap",
   tap_a_control_and_it: "Tap a control, and it is explained here.",
   tap_here_to_go_in: "Tap here to go in",
@@ -976,6 +980,10 @@ export const names = /** @type {Record<string, string>} */ ({
   "a fast look": "a fast look",
   "# of # samples": "# of # samples",
   frame: "Frame",
+  "this is the whole set: zoom in first, or film from here on":
+    "This is the whole set: zoom in first, or choose “From here”.",
+  "this is the whole solid: go nearer first, or film from here on":
+    "This is the whole solid: go nearer first, or choose “From here”.",
   "quality #": "quality #",
   "quality # of #": "quality # of #",
   "quality #, exact colors follow": "quality #, exact colors follow",

@@ -664,6 +664,10 @@ export const texts = {
   symmetry: "对称",
   tabloid: "小报（Tabloid）",
   take_back: "撤回",
+  takes_at_least: "{name}：不小于 {value}",
+  takes_at_most: "{name}：不大于 {value}",
+  takes_less_than: "{name}：小于 {value}",
+  takes_more_than: "{name}：大于 {value}",
   tap: "点按",
   tap_a_control_and_it: "点按一个控件，这里会解释它。",
   tap_here_to_go_in: "点按此处进入",
@@ -926,6 +930,10 @@ export const names = /** @type {Record<string, string>} */ ({
   "a fast look": "快速画面",
   "# of # samples": "采样 # / #",
   frame: "帧",
+  "this is the whole set: zoom in first, or film from here on":
+    "这是整个集合：请先放大，或选择“从此处”。",
+  "this is the whole solid: go nearer first, or film from here on":
+    "这是整个立体：请先靠近，或选择“从此处”。",
   "quality #": "质量 #",
   "quality # of #": "质量 # / #",
   "quality #, exact colors follow": "质量 #，精确颜色随后",
