@@ -20,14 +20,12 @@ const LISTS = /** @type {Record<string, string>} */ ({
 });
 const NO_NUCLEUS = /^no nucleus\b/i; // the line goes on with options of the command line
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
-const BOUND =
-  /^: '[^']*' is not (less than|more than|) ?(-?[\d.]+(?:e[+-]?\d+)?) ?(or less|or more|)$/;
-const BOUNDS = /** @type {Record<string, (values: {name: string, value: string}) => string>} */ ({
-  "or less": (values) => say("takes_at_most", values),
-  "or more": (values) => say("takes_at_least", values),
-  "less than": (values) => say("takes_less_than", values),
-  "more than": (values) => say("takes_more_than", values),
-});
+const BOUNDS = /** @type {[RegExp, (name: string, value: string) => string][]} */ ([
+  [/^: '[^']*' is not (\S+) or less$/, (name, value) => say("takes_at_most", { name, value })],
+  [/^: '[^']*' is not (\S+) or more$/, (name, value) => say("takes_at_least", { name, value })],
+  [/^: '[^']*' is not less than (\S+)$/, (name, value) => say("takes_less_than", { name, value })],
+  [/^: '[^']*' is not more than (\S+)$/, (name, value) => say("takes_more_than", { name, value })],
+]);
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
@@ -38,10 +36,10 @@ export function inWords(/** @type {string} */ line) {
   if (known !== line) return known;
   const [found, key = ""] = KEY.exec(line) ?? [""];
   const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
-  const [, before, bound, after] = BOUND.exec(line.slice(found.length)) ?? [],
-    told = found && BOUNDS[before || after];
-  if (told)
-    return capital(told({ name, value: number(Number(bound), { maximumSignificantDigits: 15 }) }));
+  for (const [bound, told] of found ? BOUNDS : []) {
+    const [, value] = bound.exec(line.slice(found.length)) ?? [];
+    if (value) return capital(told(name, number(Number(value), { maximumSignificantDigits: 15 })));
+  }
   const text = (found ? name + line.slice(found.length) : line)
     .replace(LIST, (_, list) =>
       list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
