@@ -204,7 +204,7 @@ export function mountPanels(explorer) {
       const build = await panelOf(id)
         .load()
         .catch(() => null);
-      if (!build) return unloaded();
+      if (!build) return void unloaded();
       if (!built.has(id)) built.set(id, build(context));
     }
     return built.get(id);
