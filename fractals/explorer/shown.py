@@ -198,7 +198,9 @@ class RefinedView(ShownView):
         for picture in self.refinement.pictures():
             seconds = monotonic() - begun
             yield from self.worked(self.engine.spent() - before)
-            self.send_ahead("exact", self.refinement.share)
+            # The pace is that of what follows the first look and a first short step
+            if self.refinement.share > 0:
+                self.send_ahead("exact", self.refinement.share)
             if picture:
                 yield from self.send(picture)
                 name = "exact" if picture.exact else "coarse" if picture.step > 1 else "finer"
