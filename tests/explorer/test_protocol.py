@@ -139,7 +139,7 @@ def test_a_first_look_is_no_part_of_the_pace_of_a_refined_view(monkeypatch):
             view.refinement.share = share
             yield picture
 
-    view.refinement = SimpleNamespace(share=0.0, pictures=pictures)
+    view.refinement = SimpleNamespace(share=0.0, pictures=pictures, kept=0)
     list(shown.RefinedView.passes(view))
     told = [call.kwargs for call in view.say.call_args_list]
     assert told == [{"frame": 1, "what": "exact", "share": 0.51, "left": 1.0}]
