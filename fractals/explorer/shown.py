@@ -198,7 +198,9 @@ class RefinedView(ShownView):
         for picture in self.refinement.pictures():
             seconds = monotonic() - begun
             yield from self.worked(self.engine.spent() - before)
-            self.send_ahead("exact", self.refinement.share)
+            # The pace is that of what follows the first look and a first short step
+            if self.refinement.share > 0:
+                self.send_ahead("exact", self.refinement.share)
             if picture:
                 yield from self.send(picture)
                 name = "exact" if picture.exact else "coarse" if picture.step > 1 else "finer"
@@ -269,6 +271,8 @@ def nearest(known: Floats, axis: Floats) -> Indices:
     nearest to one pixel, the farther one goes to the next pixel if that has none.
     """
     taken = np.full(len(axis), -1)
+    if axis[-1] == axis[0]:
+        return taken  # its pixels are apart by less than float64 tells
     place = (known - axis[0]) * ((len(axis) - 1) / (axis[-1] - axis[0]))
     inside = np.flatnonzero((place > -0.5) & (place < len(axis) - 0.5))
     pixel = np.rint(place[inside]).astype(np.int64)

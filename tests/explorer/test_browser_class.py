@@ -287,3 +287,16 @@ def test_a_panel_leaves_the_chip_of_the_class_in_sight(pages, size):
     assert chip["x"] + chip["width"] <= history["x"] or bottom <= chip["y"]
     leader.page.get_by_role("button", name="Close").click()
     assert bottom <= leader.page.locator(".zooms").bounding_box()["y"]
+
+
+def test_a_long_name_of_a_guest_covers_no_words_of_the_chip(pages):
+    _, guest = pages
+    guest.page.set_viewport_size({"width": 390, "height": 700})
+    guest.page.locator(".class-chip > button span").wait_for()
+    guest.run("document.querySelector('.class-chip > button span').textContent = 'm'.repeat(24)")
+    chip, said, name = (
+        guest.page.locator(each).bounding_box()
+        for each in (".class-chip", ".class-state", ".class-chip > button span")
+    )
+    assert said["x"] + said["width"] <= name["x"]
+    assert name["x"] + name["width"] <= chip["x"] + chip["width"]

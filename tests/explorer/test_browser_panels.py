@@ -1306,6 +1306,27 @@ def test_how_many_small_pictures_have_come_is_told(browser, server):
     tab.close()
 
 
+def test_a_panel_that_was_not_loaded_comes_with_the_page_once_the_server_answers(browser, server):
+    """Chromium asks for a module once: no panel opened any more after a break of the line."""
+    tab = browsers.Tab(browser, server.running, size=SIZE, panels=True)
+    before = tab.open(SCENE)
+    tab.context.route("**/client/panels/lessons.js", lambda route: route.abort())
+    tab.page.keyboard.press("l")
+    again = tab.page.get_by_role("alert").get_by_role("button", name="Load the page again")
+    again.wait_for()
+    tab.context.set_offline(True)
+    again.click()
+    again.wait_for()  # no page is better than the one that is there
+    tab.context.unroute_all()
+    tab.context.set_offline(False)
+    again.click()
+    tab.until("window.explorer?.catalog && !document.querySelector('.message')")
+    tab.settle()
+    assert place_of(tab.run("explorer.scene")) == place_of(before)
+    opened(tab, "Lessons")
+    tab.close()
+
+
 def test_a_value_that_comes_while_a_field_is_selected_is_typed_over(tab):
     field = opened(tab, "Color").get_by_role("textbox", name="Density", exact=True)
     field.select_text()

@@ -9,7 +9,7 @@ from support.explorer import PATIENCE, SIZE
 import fractals
 from fractals.explorer import packing
 from fractals.explorer.scheduler import VIEW, Engine
-from fractals.explorer.shown import MovedPicture, axes
+from fractals.explorer.shown import MovedPicture, axes, nearest
 from fractals.explorer.view import ClientView
 from fractals.rendering.plan import make_plan
 
@@ -53,6 +53,12 @@ def test_each_pixel_is_that_of_its_own_place_however_far_one_zooms(octaves):
         assert np.array_equal(picture.pixels, color(*places))
         assert k == 0 or picture.added < 0.4 * np.prod(SIZE)
         known = picture.known("like")
+
+
+def test_an_axis_narrower_than_float64_tells_takes_no_known_positions():
+    """A visitor who had zoomed into nothing was told of a division by 0 in the terminal."""
+    with np.errstate(all="raise"):
+        assert nearest(np.array([1e6, 2e6]), np.full(4, 1e6)).tolist() == [-1] * 4
 
 
 def test_a_picture_in_a_hurry_is_whole_and_becomes_finer():

@@ -7,6 +7,9 @@ import math
 import re
 import socket
 import time
+from functools import partial
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import PIL.Image
@@ -116,6 +119,30 @@ def test_the_rest_of_a_view_takes_as_long_as_the_work_before(monkeypatch):
     assert ahead.left(0.7) is None
     now = 13.0
     assert ahead.left(0.8) == 1.0
+
+
+def test_a_first_look_is_no_part_of_the_pace_of_a_refined_view(monkeypatch):
+    """The rest of a flame took 5 s, and 4 minutes were told."""
+    now = 0.0
+    monkeypatch.setattr(shown, "monotonic", lambda: now)
+    view = MagicMock(ahead=None, moving=False, frame=1)
+    for name in ("worked", "send"):
+        getattr(view, name).return_value = ()
+    view.engine = MagicMock(**{"prepared.return_value": (), "spent.return_value": 0.0})
+    view.send_ahead = partial(shown.RefinedView.send_ahead, view)
+
+    def pictures():
+        nonlocal now
+        look = SimpleNamespace(exact=False, step=4, said="a first look")
+        for seconds, share, picture in [(9, 0, look), (1, 0.01, None), (1, 0.51, None)]:
+            now += seconds
+            view.refinement.share = share
+            yield picture
+
+    view.refinement = SimpleNamespace(share=0.0, pictures=pictures, kept=0)
+    list(shown.RefinedView.passes(view))
+    told = [call.kwargs for call in view.say.call_args_list]
+    assert told == [{"frame": 1, "what": "exact", "share": 0.51, "left": 1.0}]
 
 
 def test_counts_that_rounding_may_change_are_told(server):

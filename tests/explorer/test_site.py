@@ -1,9 +1,12 @@
 """Sites: their page's modules, run by Node, give the counts and pixels of `render`, bit for bit."""
 
+import errno
 import json
 import random
 import re
+import threading
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -282,6 +285,73 @@ def test_a_process_that_does_not_start_is_an_error(monkeypatch):
     monkeypatch.setattr(write, "_made", made)
     with pytest.raises(FractalsError, match="no process is free"):
         write._make_programs([{"name": "0"}], 1, str)
+
+
+@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()])
+@pytest.mark.parametrize("moment", ["programs", "page"])
+def test_a_site_that_can_not_be_finished_leaves_what_was_there(
+    tmp_path, monkeypatch, problem, moment
+):
+    def made(asked, processes, on_message):
+        Path(asked[0]["folder"], "colors.bin").write_text("programs")
+        if moment == "programs":
+            raise problem
+        return {}
+
+    def page(where, formulas, scenes):
+        (where / "index.html").write_text("page")
+        raise problem
+
+    whole = write._write_page
+    monkeypatch.setattr(write, "_make_programs", made)
+    monkeypatch.setattr(write, "_write_page", page)
+    new, old = tmp_path / "some" / "new", tmp_path / "old"
+    ends = FractalsError, KeyboardInterrupt
+    with pytest.raises(ends, match=r"disk full|^$"):
+        write.write_site(new, formulas=(SHIP,))
+    assert list(tmp_path.iterdir()) == []
+    moment = "page"
+    monkeypatch.setattr(write, "_write_page", whole)
+    write.write_site(old, formulas=(SHIP,))
+    (old / "CNAME").write_text("mine")
+    before = {path: path.stat().st_mtime_ns for path in old.rglob("*") if path.is_file()}
+    (old / write.UNFINISHED).mkdir()  # of a process that was killed
+    monkeypatch.setattr(write, "_write_page", page)
+    with pytest.raises(ends, match=r"disk full|^$"):
+        write.write_site(old, formulas=("newton",))
+    assert {path: path.stat().st_mtime_ns for path in old.rglob("*") if path.is_file()} == before
+    monkeypatch.setattr(write, "_write_page", whole)
+    write.write_site(old, formulas=("newton",))
+    assert (old / "CNAME").read_text() == "mine"
+    assert "newton" in (old / "catalog.json").read_text()
+    assert not (old / write.UNFINISHED).exists()
+
+
+def test_a_site_that_is_ended_begins_no_other_file(monkeypatch):
+    """The program went on with all files after SIGTERM."""
+    begun, ended = threading.Event(), threading.Event()
+    made, workers = [], []
+
+    def slow(some):
+        for each in some:
+            made.append(each["name"])
+            begun.set()
+            ended.wait()
+            yield each["name"], ""
+
+    def join(worker):
+        workers.append(worker)
+        begun.wait()
+        raise SystemExit(143)
+
+    monkeypatch.setattr(write, "_made", slow)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "join", join)
+        with pytest.raises(SystemExit):
+            write._make_programs([{"name": str(k)} for k in range(20)], 1, str)
+    ended.set()
+    workers[0].join()
+    assert made == ["0"]
 
 
 def test_a_scene_that_a_site_can_not_draw_is_refused(tmp_path):

@@ -39,6 +39,7 @@ export function attachGestures(explorer, canvas) {
   let count = 0,
     wheel = 0,
     fingers = false,
+    chosen = false, // whether this touch has opened the menu
     pressed = 0,
     holding = 0,
     tapped = /** @type {PointerEvent|null} */ (null); // the last tap
@@ -89,6 +90,7 @@ export function attachGestures(explorer, canvas) {
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 1) return;
+    chosen = false;
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
     if (hold?.on) return hold.reverse(true); // a second finger
@@ -161,12 +163,18 @@ export function attachGestures(explorer, canvas) {
     });
   }
   canvas.addEventListener("pointerleave", () => tell(null));
-  const menu = (/** @type {MouseEvent} */ event) =>
+  const menu = (/** @type {MouseEvent} */ event) => {
+    chosen = true;
     explorer.dispatchEvent(
       new CustomEvent("menu", {
         detail: { at: fine(place(event)), x: event.clientX, y: event.clientY },
       }),
     );
+  };
+  // A browser may end a touch with a click, which would choose what the menu has put under the finger.
+  canvas.addEventListener("touchend", (event) => chosen && event.preventDefault(), {
+    passive: false,
+  });
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
     if (hold?.on) return;

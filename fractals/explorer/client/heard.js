@@ -1,5 +1,5 @@
 /** Lines of the server in words of the page. */
-import { say, words } from "./words.js";
+import { number, ofServer, say, words } from "./words.js";
 
 /** What fields are called that messages of the server name by their keys. */
 const FIELDS = /** @type {Record<string, string>} */ ({
@@ -21,6 +21,12 @@ const LISTS = /** @type {Record<string, string>} */ ({
 const NO_NUCLEUS = /^no nucleus\b/i; // the line goes on with options of the command line
 const OF_JULIA = /^a Julia set has no nuclei\b/i;
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
+const BOUNDS = /** @type {[RegExp, (name: string, value: string) => string][]} */ ([
+  [/^: '[^']*' is not (\S+) or less$/, (name, value) => say("takes_at_most", { name, value })],
+  [/^: '[^']*' is not (\S+) or more$/, (name, value) => say("takes_at_least", { name, value })],
+  [/^: '[^']*' is not less than (\S+)$/, (name, value) => say("takes_less_than", { name, value })],
+  [/^: '[^']*' is not more than (\S+)$/, (name, value) => say("takes_more_than", { name, value })],
+]);
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
@@ -28,15 +34,23 @@ const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what 
 export function inWords(/** @type {string} */ line) {
   if (NO_NUCLEUS.test(line)) return say("no_minibrot_was_found");
   if (OF_JULIA.test(line)) return say("a_julia_set_has_no");
+  const known = ofServer(line);
+  if (known !== line) return known;
   const [found, key = ""] = KEY.exec(line) ?? [""];
   const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
+  for (const [bound, told] of found ? BOUNDS : []) {
+    const [, value] = bound.exec(line.slice(found.length)) ?? [];
+    if (value) return capital(told(name, number(Number(value), { maximumSignificantDigits: 15 })));
+  }
   const text = (found ? name + line.slice(found.length) : line)
     .replace(LIST, (_, list) =>
       list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
     )
     .replace(KEYWORD, (whole, word) => (word ? word.replaceAll("_", " ") : whole));
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capital(text);
 }
+
+const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Return what a surprise is called: "Orchid under slopes". Names of palettes and colorings stay.
  * @param {string} label as the server has it */

@@ -139,7 +139,7 @@ export function partField([width, height]) {
 
 /** How the fields of a place are read. */
 export const PLACE = {
-  center: decimalField({ such: "-0.75 or 3e-6" }),
+  center: decimalField({ such: "-0.75 or 3e-6", exponent: MOST_SCALE }),
   zoom: decimalField({
     such: "250 or 1e12",
     positive: true,

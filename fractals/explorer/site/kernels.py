@@ -180,6 +180,8 @@ def main() -> None:
             (Path(asked["folder"]) / f"{asked['name']}.bin").write_bytes(content)
         except FractalsError as error:  # such as a formula that calls what browsers lack
             problem = first_line(error)
+        except OSError as error:  # such as a full disk: the site can't be made
+            raise SystemExit(error.strerror or str(error)) from None
         sys.stdout.write(f"{json.dumps([asked['name'], problem])}\n")
         sys.stdout.flush()
 

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -27,6 +28,7 @@ from fractals.threads import threads_for
 from fractals.tools import sheet
 
 MARK = "engine/facts.bin"  # by which a folder is known as a site
+UNFINISHED = ".unfinished"  # the folder that a site is made in, within its own
 COLORS = "colors"  # the file of programs that color
 DEEP = "deep", "extended"  # begin the names of programs that draw deep views
 # What the page asks of a server, and the file that a site has in its place
@@ -49,7 +51,7 @@ def write_site(
     Parameters
     ----------
     folder : str or Path
-        New, empty, or a site that was written before.
+        New, empty, or a site that was written before, which stays if the new one can't be made.
     first : Scene, optional
         Is shown first; by default the gallery.
     formulas : tuple of str
@@ -64,12 +66,13 @@ def write_site(
     OptionError
         The folder holds other files, a formula is unknown, or a site can't draw the first scene.
     FractalsError
-        A program can't be made.
+        A program can't be made, or a file can't be written.
     """
     where = Path(folder)
     if where.exists() and not where.is_dir():
         raise OptionError(f"the site '{shown(where)}' is a file: give a folder")
-    if where.is_dir() and any(where.iterdir()) and not (where / MARK).is_file():
+    others = where.is_dir() and {path.name for path in where.iterdir()} - {UNFINISHED}
+    if others and not (where / MARK).is_file():
         raise OptionError(
             f"the folder '{shown(where)}' holds other files: give an empty one, or a site"
         )
@@ -80,11 +83,50 @@ def write_site(
             raise OptionError(f"no site has the formula '{shown(name)}'{hint}")
     if first and (reason := tables.why_not(first)):
         raise OptionError(f"a site can't draw this scene: {reason}")
-    for each in ("engine", "client", "thumbnail"):
-        (where / each).mkdir(parents=True, exist_ok=True)
-    (where / MARK).touch()  # a site that was interrupted is written again
-    for path in where.glob("engine/**/*.bin"):
-        path.unlink()
+    try:
+        with _whole(where) as made:
+            _write(made, first, formulas, threads_for(threads), on_message)
+    except OSError as error:  # a full disk is told without the file
+        raise FractalsError(f"'{shown(where)}': {error.strerror or error}") from None
+    size = sum(path.stat().st_size for path in where.rglob("*") if path.is_file())
+    on_message(f"{shown(where)}: {size / 1e6:.1f} MB, for any host of static pages")
+    return where
+
+
+@contextlib.contextmanager
+def _whole(where: Path) -> Iterator[Path]:
+    """Give a folder to write a site into, and put the site in its place once all of it is there.
+
+    A full disk or a signal leaves what was there before, and no folder that was made for the site.
+    """
+    missing = [path for path in (where, *where.parents) if not path.exists()]
+    made = where / UNFINISHED
+    try:
+        shutil.rmtree(made, ignore_errors=True)  # of a process that was killed
+        made.mkdir(parents=True)
+        yield made
+        # MARK is put last, so that a site that is half of each is written again
+        for path in sorted(made.iterdir(), key=lambda path: MARK.startswith(path.name)):
+            old = where / path.name
+            if old.is_dir() and not old.is_symlink():
+                shutil.rmtree(old)
+            path.replace(old)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        for path in missing:
+            with contextlib.suppress(OSError):  # it holds the site
+                path.rmdir()
+
+
+def _write(
+    where: Path,
+    first: Scene | None,
+    formulas: tuple[str, ...],
+    processes: int,
+    on_message: Callable[[str], None],
+) -> None:
+    """Write a site into an empty folder; the arguments are those of `write_site`."""
+    (where / "engine").mkdir()
     chosen = {
         label: formula
         for label, formula in tables.formulas().items()
@@ -99,7 +141,7 @@ def write_site(
     }
     own = {"": first.to_table()} if first else {}
     files, asked = _asked(chosen, drawn | own, where / "engine")
-    lost = _make_programs(asked, threads_for(threads), on_message)
+    lost = _make_programs(asked, processes, on_message)
     for label, programs in files.items():
         if problems := {lost[name] for name in programs.values() if name in lost}:
             on_message(f"without some programs of {label}: {min(problems)}")
@@ -119,9 +161,6 @@ def write_site(
     (where / MARK).write_bytes(zlib.compress(text.encode(), 9))
     names = {formula.name for formula in chosen.values()}
     _write_page(where, names, set(drawn))
-    size = sum(path.stat().st_size for path in where.rglob("*") if path.is_file())
-    on_message(f"{shown(where)}: {size / 1e6:.1f} MB, for any host of static pages")
-    return where
 
 
 def _has_program(files: dict[str, dict[str, str]], table: dict[str, Any]) -> bool:
@@ -174,6 +213,8 @@ def _make_programs(
                 return
             try:
                 for name, problem in _made(some):
+                    if failed:
+                        return
                     with lock:
                         done += 1
                         lost |= {name: problem} if problem else {}
@@ -182,11 +223,16 @@ def _make_programs(
             except (FractalsError, OSError, ValueError) as error:  # no process, or no answer
                 failed.append(str(error))
 
-    workers = [threading.Thread(target=work) for _ in range(min(processes, len(asked)))]
-    for each in workers:
-        each.start()
-    for each in workers:
-        each.join()
+    count = min(processes, len(asked))
+    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    try:
+        for each in workers:
+            each.start()
+        for each in workers:
+            each.join()
+    except BaseException:  # such as Ctrl-C: begin no other file
+        failed.append("interrupted")
+        raise
     failed += [problem for name, problem in lost.items() if name == COLORS]
     if failed:
         raise FractalsError(f"the programs of the site can't be made ({failed[0]})")

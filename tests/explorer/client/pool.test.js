@@ -23,7 +23,7 @@ Object.defineProperty(globalThis, "navigator", {
 });
 Object.assign(globalThis, { Worker: FakeWorker });
 const { texts } = await import("../../../fractals/explorer/client/site/said.js");
-const { Pool } = await import("../../../fractals/explorer/client/site/pool.js");
+const { paceOf, Pool } = await import("../../../fractals/explorer/client/site/pool.js");
 
 test("a worker is sent the tables of layers where they are not those of its last job", async () => {
   const tables = { encoding: new Uint8Array(1), decoding: new Float32Array(1) };
@@ -77,4 +77,16 @@ test("a worker that takes the place of another one knows no tables", async () =>
   const asked = () => sent.slice(before).find(({ id }) => id);
   while (!asked()) await new Promise((done) => setTimeout(done, 10));
   assert.deepEqual(asked().job, { layers });
+});
+
+test("a pace is that of a worker that has its programs, and what takes long is drawn once", async () => {
+  /** @param {number[]} lasts ms of each drawing */
+  const measured = async (...lasts) => {
+    let [now, times] = [0, 0];
+    const draw = async () => void (now += lasts[times++]);
+    return [await paceOf(draw, () => now), times];
+  };
+  assert.deepEqual(await measured(900, 20), [20, 2]); // the first one loads and compiles
+  assert.deepEqual(await measured(20, 30), [20, 2]); // the second one waits for a worker
+  assert.deepEqual(await measured(9000, 20), [9000, 1]);
 });

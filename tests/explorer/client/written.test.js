@@ -83,6 +83,7 @@ test("every field says in words what is wrong with odd values, and takes the val
 test("fields know their ranges", () => {
   for (const odd of ["0", "-1", "0.0e5", "-1e-5000"]) assert.ok(PLACE.zoom(odd).wrong, odd);
   assert.equal(PLACE.zoom("1e20001").wrong, "Exponents go from -20,000 to 20,000.");
+  assert.equal(PLACE.center("1e20001").wrong, "Exponents go from -20,000 to 20,000.");
   assert.deepEqual(PLACE.zoom("3x"), { value: "3" });
   assert.deepEqual(PLACE.zoom("1,000,000"), { value: "1000000" });
   assert.deepEqual(PLACE.zoom("1e-5000"), { value: "1e-5000" });
@@ -129,11 +130,19 @@ test("a limit of iterations is a whole number, or auto", () => {
 test("lines of the server are in words of the page", () => {
   for (const [line, words] of [
     ["view.zoom: 'abc' is not a decimal number", "Zoom: 'abc' is not a decimal number"],
-    ["export.size.0: '0' is not 1 or more", "Width in pixels: '0' is not 1 or more"],
-    ["size.1: '0' is not 1 or more", "Height in pixels: '0' is not 1 or more"],
+    ["export.size.0: '0' is not 1 or more", "Width in pixels: 1 or more"],
+    ["size.1: '0' is not 1 or more", "Height in pixels: 1 or more"],
     [
       "formula.name: unknown formula 'nope'; fractals.names('formulas') shows all",
       "Formula: unknown formula 'nope'; the panel Formula has all",
+    ],
+    ["color.density: '-1000000000' is not -1e+06 or more", "Density: -1,000,000 or more"],
+    ["light.sun.1: '7' is not 1.5 or less", "Sun: 1.5 or less"],
+    ["a.b: '0' is not more than 0", "B: more than 0"],
+    ["a.b: '9' is not less than 2.5e-07", "B: less than 0.00000025"],
+    [
+      "this is the whole set: zoom in first, or film from here on",
+      "This is the whole set: zoom in first, or choose “From here”.",
     ],
     ["color.layers.0.blend: 'x' is no blend", "Blend: 'x' is no blend"],
     ["iteration.max_iterations: 'x' is no number", "Limit of iterations: 'x' is no number"],

@@ -412,7 +412,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
         }} />`,
       )}</div>
       <${Section} title=${say("more")} name="film" open=${false}>
-        <div class="line"><${Side} name=${say("width_of_the_film_in_pixels")} index=${0} /><span class="faint">×</span><${Side} name=${say("height_of_the_film_in_pixels")} index=${1} /><span class="faint">${say("pixels")}</span></div>
+        <div class="line"><${Side} name=${say("width_of_the_film_in_pixels")} index=${0} /><span class="faint">×</span><${Side} name=${say("height_of_the_film_in_pixels")} index=${1} /><span class="faint size-unit">${say("pixels")}</span></div>
         <${Select} label=${say("frames_a_second")} choices=${RATES} value=${own.fps} put=${(
           /** @type {string} */ fps,
         ) => {

@@ -204,10 +204,21 @@ export function mountPanels(explorer) {
       const build = await panelOf(id)
         .load()
         .catch(() => null);
-      if (!build) return void notify(say("the_server_does_not_answer_this"), "error");
+      if (!build) return void unloaded();
       if (!built.has(id)) built.set(id, build(context));
     }
     return built.get(id);
+  }
+
+  /** Tell that a module was not loaded. Chromium asks for a module once: to try again is to load the page again, which goes
+   * on where it was; but only a server that answers gives a page. */
+  function unloaded(text = say("the_server_does_not_answer_this")) {
+    const again = () =>
+      fetch(location.pathname, { cache: "no-store" }).then(
+        () => location.reload(),
+        () => unloaded(text),
+      );
+    notify(text, "error", { action: [say("load_the_page_again"), again] });
   }
 
   /** Show a panel, and return what it offers. */
@@ -229,7 +240,7 @@ export function mountPanels(explorer) {
       .then((file) => file.secondView(context))
       .catch(() => null);
     if (ui.second) ui.second.toggle(where);
-    else notify(say("the_server_does_not_answer_the"), "error");
+    else unloaded(say("the_server_does_not_answer_the"));
   }
 
   let help = /** @type {Promise<Ui["explain"]>|null} */ (null); // about what is pointed at
@@ -498,7 +509,7 @@ export function mountPanels(explorer) {
           PANELS.push(joinClass(context, detail.role, linked));
           if (detail.role === "leader" && !linked) startWith(context, "class");
         })
-        .catch(() => notify(say("the_server_does_not_answer_this"), "error")),
+        .catch(() => unloaded()),
     { once: true },
   );
   explorer.addEventListener("welcome", () => void resumeSecond().catch(() => {}), { once: true });
@@ -507,6 +518,7 @@ export function mountPanels(explorer) {
     "drawn",
     () =>
       setTimeout(() => {
+        if (!explorer.connected) return; // panels that can't be loaded now never would be
         for (const { aside, load } of PANELS) if (!aside) void load().catch(() => {});
         explainer(); // it describes what gets the focus to screen readers
         void offered("versions"); // which notes them from then on

@@ -319,7 +319,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         }} />`,
         )
       }</div>
-      <div class="line"><${Side} name=${say("width_in_pixels")} index=${0} size=${size} /><span class="faint">×</span><${Side} name=${say("height_in_pixels")} index=${1} size=${size} /><span class="faint">${say("pixels")}</span></div>
+      <div class="line"><${Side} name=${say("width_in_pixels")} index=${0} size=${size} /><span class="faint">×</span><${Side} name=${say("height_in_pixels")} index=${1} size=${size} /><span class="faint size-unit">${say("pixels")}</span></div>
       ${lacking && own.wrong.includes(true) && html`<p class="hint">${transport.lacks("larger")}</p>`}
       <${Select} label=${say("samples_a_pixel")} choices=${SAMPLES} value=${own.samples} put=${(
         /** @type {string} */ samples,

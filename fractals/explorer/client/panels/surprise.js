@@ -49,6 +49,7 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   ) {
     job?.cancel();
     const sheets = [...own.sheets.slice(0, own.at + 1), new Array(SHEET).fill(null)];
+    document.querySelector(".panel-surprise .body")?.scrollTo({ top: 0 }); // where the sheet is
     Object.assign(own, {
       sheets,
       at: sheets.length - 1,

@@ -5,7 +5,7 @@ import { BLOCK, blocks, cut, lay, sideOf, thinned } from "./parts.js";
 import { mapBetween, Place, zoomText } from "./places.js";
 import { formulaOf, gridOf, homeOf, planOf } from "./plan.js";
 import { FIT, HASTE, Pictures } from "./pictures.js";
-import { Pool } from "./pool.js";
+import { paceOf, Pool } from "./pool.js";
 import { elsewhere, told } from "./said.js";
 import { linkOf, ofLink, tableOf, tomlOf, whole } from "./scene.js";
 import { curved, fitted, histogramOf, medianOf } from "./values.js";
@@ -659,11 +659,10 @@ export class Engine {
     planOf(this.facts, this.palettes, own); // what can't be drawn is an error, also of a forecast
     if (forecast) {
       const { plan: shown, settled } = this.#known(frame),
-        begun = performance.now(),
-        grid = gridOf(shown, FIT, 1);
-      await this.pool.draw({ ...shown, ...settled, ...grid, n: 1, want: "pixels" }, 0);
-      const samples = size[0] * size[1] * supersampling ** 2,
-        each = (performance.now() - begun) / 1000 / (FIT[0] * FIT[1]);
+        asked = { ...shown, ...settled, ...gridOf(shown, FIT, 1), n: 1 },
+        pace = await paceOf(() => this.pool.draw({ ...asked, want: "pixels" }, HASTE.question)),
+        samples = size[0] * size[1] * supersampling ** 2,
+        each = pace / 1000 / (FIT[0] * FIT[1]);
       this.#say({
         t: "forecast",
         job,

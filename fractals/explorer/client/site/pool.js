@@ -3,6 +3,7 @@ import { isFused } from "./drawer.js";
 import { told } from "./said.js";
 
 const MOST = 8, // workers
+  LONG = 2000, // ms: what takes longer is not done twice to be measured
   MOST_STEPS = 2 ** 23, // of the orbits that all workers keep, with some 100 bytes a step
   PATIENCE = 400; // ms that a job which nobody wants may still take
 
@@ -93,6 +94,19 @@ export class Pool {
     this.#hands.push(hand);
     return hand;
   }
+}
+
+/** Return the ms that `draw` takes where its programs are there: the first time, a worker loads and compiles them.
+ * @param {() => Promise<unknown>} draw @param {() => number} [now] the time in ms */
+export async function paceOf(draw, now = () => performance.now()) {
+  let least = Infinity;
+  for (let times = 0; times < 2; times++) {
+    const begun = now();
+    await draw();
+    least = Math.min(least, now() - begun);
+    if (least > LONG) break;
+  }
+  return least;
 }
 
 /** Return how many workers may take a job: each keeps the orbit of a deep view, and its tables. @param {Asked} job @param {number} all */
