@@ -187,8 +187,9 @@ def make_body(target, limbs, squares):
 
     def squared(x, y, a, b, orbit, masks):
         minus, twice = (1 - y[0], y[1], y[2]), (x[0], x[1] + 1, x[2])
-        u = plus(times(x, x, masks), plus(times(minus, y, masks), a, masks), masks)
-        return u, plus(times(y, twice, masks), b, masks)
+        p, q, r = times(x, x, masks), times(minus, y, masks), times(y, twice, masks)
+        q, v = plus(q, a, masks), plus(r, b, masks)
+        return plus(p, q, masks), v
 
     def listed(x, y, a, b, orbit, masks):
         numbers, code, ends, at = orbit.numbers, orbit.code, orbit.ends, int64(0)
