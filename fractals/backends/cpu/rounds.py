@@ -4,8 +4,9 @@ On x86 a fused multiply-add is written over one of its operands. LLVM takes the 
 last, which is the sum's, and then moves each result to the register that the loop has for it: half
 as many moves as operations in a step of z² + c. Intel's cores make some of the moves where they
 multiply and add, and on any core they take turns of the front end from the core's other thread:
-beside a busy one, z² + c takes 1.2 times as long with them on a Zen 3. So the last operation that needs an old number gets it from an empty piece of
-assembly, whose result is in the register of its operand, and was made last:
+beside a busy one, z² + c takes 1.2 times as long with them on a Zen 3. So the last operation that
+needs an old number gets it from an empty piece of assembly, whose result is in the register of its
+operand, and was made last:
 
     x' = fma(x, x, s)    becomes    same = "" (x), x' = fma(same, same, s)
 
