@@ -52,6 +52,8 @@ import sys
 sys.path[:0] = {path!r}
 from fractals.backends import machine_code
 machine_code.MOVES_FREE = {free}
+from fractals.backends.cpu import rounds
+rounds.NEEDED &= not {free}
 import limit
 sys.exit(limit.main(sys.argv[1:]))
 """

@@ -27,6 +27,7 @@ from fractals.kernels.layout import (
     ORBIT_PRODUCT,
     ORBIT_RIGHT,
     ORBIT_SAVED,
+    ORBIT_SIZES,
     ORBIT_SPARE,
     ORBIT_SUM,
     ORBIT_ZERO,
@@ -38,9 +39,7 @@ from fractals.kernels.primitives import fma
 
 BODY = "fractals.backends.cpu.orbit_steps:make_body"
 LIMB = 64  # bits
-# Limbs of the numbers of a program. Each has a program of its own, so there are few sizes. At 36
-# limbs MPFR is faster.
-SIZES = 2, 3, 4, 6, 10, 16, 24
+SIZES = ORBIT_SIZES
 # Limbs up to which z² + c has a program of its own: 1.35 times as fast at 2 limbs, not faster at 16
 MOST_SQUARED = 10
 FLOAT64_BITS = 53
@@ -216,7 +215,7 @@ def compiled_steps(
 
     See `CompiledSteps`.
     """
-    code = traced(step) if size_for(bits) and bits >= LIMB else None
+    code = traced(step) if size_for(bits) and bits > LIMB else None
     return CompiledSteps(code, c, bits, rules, points, low) if code else None
 
 
@@ -226,7 +225,7 @@ def size_for(bits: int) -> int:
 
 
 def _masks(width: int, bits: int) -> tuple[int, int, int]:
-    """Return what rounds mantissas of a width to fewer bits: see `make_arithmetic`."""
+    """Return what rounds mantissas of a width to fewer bits: see `make_rounding`."""
     lowest = 1 << (width - bits)
     return lowest // 2 - 1, lowest, (1 << width) - lowest
 

@@ -119,6 +119,9 @@ ORBIT_SUM, ORBIT_PRODUCT = 0, 1  # kinds of operations
 ORBIT_RESULT, ORBIT_LEFT, ORBIT_RIGHT, ORBIT_OPERATION = 1, 2, 6, 10  # where the next part begins
 ORBIT_OPERAND = 4  # words of an operand
 ORBIT_SPARE = 4  # bits of a mantissa beyond the precision, by which sums are rounded
+# Limbs of the numbers of a program. Each has a program of its own, so there are few sizes. At 36
+# limbs MPFR is faster.
+ORBIT_SIZES = 2, 3, 4, 6, 10, 16, 24
 ORBIT_ZERO = -(2**50)  # the exponent of 0
 # Between these exponents a part of a point is a normal float64, and its square is finite.
 ORBIT_LARGEST, ORBIT_SMALLEST = 500, -900
@@ -232,7 +235,7 @@ class OrbitCode(NamedTuple):
     """The step of a formula as sums and products of numbers of some limbs."""
 
     numbers: Any  # array of int64, a row of ORBIT_MANTISSA + limbs words after the other
-    # Six wide numbers, the masks of `fractals.backends.cpu.orbit_steps.make_arithmetic`: those of
+    # Six wide numbers, the masks of `fractals.backends.cpu.orbit_steps.make_rounding`: those of
     # the orbit's precision, and of float64
     masks: Any
     # array of int64, ORBIT_OPERATION for each operation: its kind, the place in `numbers` of its

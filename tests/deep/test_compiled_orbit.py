@@ -17,6 +17,7 @@ from support.scenes import slow_but
 import fractals
 from fractals import catalog
 from fractals.backends.compilation import without_compiling
+from fractals.backends.cpu.orbit_steps import rounded_limbs
 from fractals.backends.machine_code import Uncompilable
 from fractals.deep import orbit_steps
 from fractals.deep.orbit_steps import SIZES, OrbitState, compiled_steps, traced
@@ -308,9 +309,13 @@ def test_a_step_of_other_operations_is_left_to_gmpy2(step):
 
 
 def test_sizes_have_room_for_what_is_rounded():
-    for bits in range(64, 64 * SIZES[-1] - 3):
+    for bits in range(65, 64 * SIZES[-1] - 3):
         size = orbit_steps.size_for(bits)
         assert 64 * size >= bits + 4
+        lowest = 64 * size - bits  # the place of the lowest bit that is kept
+        assert lowest < 64 * rounded_limbs(size)
+    assert [rounded_limbs(size) for size in SIZES[:4]] == [1, 2, 2, 3]
+    assert compiled_steps(square, (0, 0), 64, WIDE_OPEN, array("d"), array("d")) is None
     assert orbit_steps.size_for(64 * SIZES[-1] - 3) == 0
 
 

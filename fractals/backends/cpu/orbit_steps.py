@@ -10,7 +10,14 @@ The step of a formula is not compiled. It is a list of sums and products, `code`
 each step, so that one program of a size serves all formulas. Only z² + c has one of its own.
 """
 
-from fractals.backends.cpu.wide import leading_zeros, put_word, unsigned, wide_functions, word_at
+from fractals.backends.cpu.wide import (
+    leading_zeros,
+    put_word,
+    turned,
+    unsigned,
+    wide_functions,
+    word_at,
+)
 from fractals.kernels.floatexp import MAX_TINY
 from fractals.kernels.layout import (
     ORBIT_C,
@@ -23,7 +30,9 @@ from fractals.kernels.layout import (
     ORBIT_RESULT,
     ORBIT_RIGHT,
     ORBIT_SAVED,
+    ORBIT_SIZES,
     ORBIT_SMALLEST,
+    ORBIT_SPARE,
     ORBIT_SUM,
     ORBIT_ZERO,
 )
@@ -31,31 +40,54 @@ from fractals.kernels.near_orbits import make_growth
 from fractals.kernels.primitives import select, two_to
 
 
-def make_arithmetic(target, limbs):
-    """Return ``plus``, ``times``, ``rounded`` and ``nearest`` of numbers of some limbs.
+def rounded_limbs(limbs):
+    """Return how many of its limbs hold all bits that a number's rounding may leave out.
 
-    ``plus(a, b, masks)`` and ``times(a, b, masks)`` return a number, and ``rounded(a, masks)`` one
-    whose mantissa has more bits. ``masks`` are three wide numbers: the largest below half of the
-    lowest bit that is kept; this bit; and all bits from it on. ``nearest(a)`` returns a float64, of
-    a number whose exponent `make_body` allows.
+    Numbers of fewer bits have fewer limbs.
     """
-    int64, wide = target.int64, wide_functions(limbs)
-    of_word, low_word, high_word = wide.of_word, wide.low_word, wide.high_word
-    left, right, left_limb, right_limb = wide.left, wide.right, wide.left_limb, wide.right_limb
-    of_high_word, product = wide.of_high_word, wide.product
+    sizes = (1, *ORBIT_SIZES)
+    fewest = max(64 * sizes[sizes.index(limbs) - 1] - ORBIT_SPARE, 64) + 1
+    return (64 * limbs - fewest) // 64 + 1
+
+
+def make_rounding(target, limbs, lowest):
+    """Return ``rounded(a, masks)`` of numbers of some limbs, which rounds in the lowest of them.
+
+    ``masks`` are three numbers of `lowest` limbs: the largest below half of the lowest bit that is
+    kept; this bit; and all bits from it on.
+    """
+    int64, wide, part = target.int64, wide_functions(limbs, lowest), wide_functions(lowest)
+    high_word, of_high_word, of_word = wide.high_word, wide.of_high_word, part.of_word
+    low, with_low, of_low = wide.low, wide.with_low, wide.of_low
 
     @target.jit
     def rounded(a, masks):
         negative, exponent, mantissa = a
-        below, lowest, kept = masks
-        nothing = of_word(int64(0))
-        odd = of_word(select(mantissa & lowest == nothing, int64(0), int64(1)))
-        result = (mantissa + below + odd) & kept
+        below, last, kept = masks
+        even = low(mantissa) & last == of_word(int64(0))
+        total = mantissa + of_low(below + of_word(select(even, int64(0), int64(1))))
+        result = with_low(total, low(total) & kept)
         if high_word(result) == 0:
             if high_word(mantissa) == 0:
                 return a
             return negative, exponent + 1, of_high_word(int64(-(2**63)))
         return negative, exponent, result
+
+    return rounded
+
+
+def make_arithmetic(target, limbs, lowest):
+    """Return ``plus``, ``times`` and ``nearest`` of numbers of some limbs.
+
+    ``plus(a, b, masks)`` and ``times(a, b, masks)`` return a number, which is rounded in the
+    `lowest` limbs: see `make_rounding`. ``nearest(a)`` returns a float64, of a number whose
+    exponent `make_body` allows.
+    """
+    int64, wide = target.int64, wide_functions(limbs)
+    of_word, low_word, high_word = wide.of_word, wide.low_word, wide.high_word
+    left, right, left_limb, right_limb = wide.left, wide.right, wide.left_limb, wide.right_limb
+    product, borrowed = wide.product, wide.borrowed
+    rounded = make_rounding(target, limbs, lowest)
 
     @target.jit
     def times(a, b, masks):
@@ -71,11 +103,11 @@ def make_arithmetic(target, limbs):
 
     @target.jit
     def plus(a, b, masks):
-        nothing, one = of_word(int64(0)), int64(1)
-        less = a[1] < b[1]
-        exponent, other = select(less, b[1], a[1]), select(less, a[1], b[1])
-        negative, large = select(less, b[0], a[0]), right(select(less, b[2], a[2]), one)
-        small, far, lost = select(less, a[2], b[2]), exponent - other + one, int64(0)
+        one, far, lost = int64(1), a[1] - b[1], int64(0)
+        less = far < borrowed(a[2], b[2])  # the size of a than that of b
+        negative, exponent = select(less, b[0], a[0]), select(less, b[1], a[1])
+        large, small = right(select(less, b[2], a[2]), one), select(less, a[2], b[2])
+        far = abs(far) + one
         if far > 63:
             for _ in range(min(far >> 6, int64(limbs))):
                 lost |= low_word(small)
@@ -86,11 +118,8 @@ def make_arithmetic(target, limbs):
         small = right(small, far) | of_word(select(lost == 0, int64(0), one))
         differ = a[0] != b[0]
         total = select(differ, large - small, large + small)
-        turned = differ & (high_word(total) < 0)
-        negative = select(turned, one - negative, negative)
-        total = select(turned, nothing - total, total)
         if high_word(total) == 0:
-            if total == nothing:
+            if total == of_word(int64(0)):
                 return select(differ, int64(0), negative), int64(ORBIT_ZERO), total
             while high_word(total) == 0:
                 total, exponent = left_limb(total), exponent - 64
@@ -101,10 +130,9 @@ def make_arithmetic(target, limbs):
     def nearest(a):
         rest = select(left_limb(a[2]) == of_word(int64(0)), int64(0), int64(1))
         size = unsigned(high_word(a[2]) | rest)
-        size *= two_to(a[1] - 64, size)
-        return select(a[0] == 0, size, -size)
+        return size * turned(two_to(a[1] - 64, size), a[0])
 
-    return plus, times, rounded, nearest
+    return plus, times, nearest
 
 
 def make_rows(limbs):
@@ -131,6 +159,16 @@ def make_rows(limbs):
     return number_at, operand, keep
 
 
+def make_masks(lowest, limbs):
+    """Return ``masks_at``: the lowest limbs of three masks, for `make_rounding`."""
+    load = wide_functions(lowest).load
+
+    def masks_at(masks, at):
+        return load(masks, at), load(masks, at + limbs), load(masks, at + 2 * limbs)
+
+    return masks_at
+
+
 def make_body(target, limbs, squares):
     """Return ``body(steps, found, orbit, rules)``, which takes up to some steps of an orbit.
 
@@ -138,16 +176,20 @@ def make_body(target, limbs, squares):
     `OrbitFound`, `orbit` an `OrbitCode`, and `rules` an `OrbitRules`. It ends before a step to a
     point that needs more than a row of `points`.
     """
-    int64, load = target.int64, wide_functions(limbs).load
-    plus, times, rounded, nearest = make_arithmetic(target, limbs)
+    int64, lowest = target.int64, rounded_limbs(limbs)
+    plus, times, nearest = make_arithmetic(target, limbs, lowest)
+    rounded = make_rounding(target, limbs, limbs)
     number_at, operand, keep = map(target.jit, make_rows(limbs))
+    masks_at = target.jit(make_masks(lowest, limbs))
+    all_masks_at = target.jit(make_masks(limbs, limbs))
     grow, scaled = make_growth(target)
     size = ORBIT_MANTISSA + limbs
 
     def squared(x, y, a, b, orbit, masks):
-        turned, twice = (1 - y[0], y[1], y[2]), (x[0], x[1] + 1, x[2])
-        u = plus(times(x, x, masks), plus(times(turned, y, masks), a, masks), masks)
-        return u, plus(times(y, twice, masks), b, masks)
+        minus, twice = (1 - y[0], y[1], y[2]), (x[0], x[1] + 1, x[2])
+        p, q, r = times(x, x, masks), times(minus, y, masks), times(y, twice, masks)
+        q, v = plus(q, a, masks), plus(r, b, masks)
+        return plus(p, q, masks), v
 
     def listed(x, y, a, b, orbit, masks):
         numbers, code, ends, at = orbit.numbers, orbit.code, orbit.ends, int64(0)
@@ -165,14 +207,6 @@ def make_body(target, limbs, squares):
         return operand(numbers, ends, int64(0)), operand(numbers, ends, int64(ORBIT_OPERAND))
 
     step = target.jit(squared if squares else listed)
-
-    @target.jit
-    def masks_at(masks, first):
-        return (
-            load(masks, first * limbs),
-            load(masks, (first + 1) * limbs),
-            load(masks, (first + 2) * limbs),
-        )
 
     @target.jit
     def fits(a):
@@ -211,7 +245,8 @@ def make_body(target, limbs, squares):
 
     def body(steps, found, orbit, rules):
         numbers, saved = orbit.numbers, int64(ORBIT_SAVED * size)
-        masks, masks_of_float64 = masks_at(orbit.masks, 0), masks_at(orbit.masks, 3)
+        masks = masks_at(orbit.masks, int64(0))
+        masks_of_float64 = all_masks_at(orbit.masks, int64(3 * limbs))
         x, y = number_at(numbers, int64(0)), number_at(numbers, int64(size))
         c = int64(ORBIT_C * size)
         a, b = number_at(numbers, c), number_at(numbers, c + size)

@@ -101,13 +101,15 @@ def _product(builder, a, b):
 
 def _left(builder, limbs, k):
     """Return limbs that are moved upwards by 0 to 63 bits."""
-    pairs = zip(limbs, [WORD(0), *limbs[:-1]], strict=True)
-    return [call(builder, "llvm.fshl.i64", WORD, *pair, k) for pair in pairs]
+    pairs = zip(limbs[1:], limbs[:-1], strict=True)
+    moved = [call(builder, "llvm.fshl.i64", WORD, *pair, k) for pair in pairs]
+    return [builder.shl(limbs[0], k), *moved]
 
 
 def _right(builder, limbs, k):
-    pairs = zip([*limbs[1:], WORD(0)], limbs, strict=True)
-    return [call(builder, "llvm.fshr.i64", WORD, *pair, k) for pair in pairs]
+    pairs = zip(limbs[1:], limbs[:-1], strict=True)
+    moved = [call(builder, "llvm.fshr.i64", WORD, *pair, k) for pair in pairs]
+    return [*moved, builder.lshr(limbs[-1], k)]
 
 
 class WideFunctions(NamedTuple):
@@ -125,11 +127,16 @@ class WideFunctions(NamedTuple):
     left_limb: Any  # (value) moved by a limb
     right_limb: Any
     product: Any  # (a, b): both halves
+    borrowed: Any  # (a, b): 1 where a is less than b, otherwise 0
+    low: Any  # (value): its lowest limbs, a number of so many
+    with_low: Any  # (value, low): the value with other lowest limbs
+    of_low: Any  # (low)
 
 
-def wide_functions(limbs):
-    """Return the `WideFunctions` of numbers of some limbs."""
-    wide = Wide(limbs)
+def wide_functions(limbs, lowest=1):
+    """Return the `WideFunctions` of numbers of some limbs; `lowest`: those of `low`."""
+    wide, part = Wide(limbs), Wide(lowest)
+    upper = wide.value(2 ** (BITS * limbs) - 2 ** (BITS * lowest))
     pair, word = types.UniTuple(wide, 2), types.int64
     top, one = wide.value(BITS * (limbs - 1)), wide.value(BITS)
 
@@ -176,6 +183,12 @@ def wide_functions(limbs):
             halves = builder.insert_value(halves, _joined(builder, half), k)
         return halves
 
+    def borrowed(builder, a, b):
+        return builder.zext(builder.icmp_unsigned("<", a, b), WORD)
+
+    def with_low(builder, a, b):
+        return builder.or_(builder.and_(a, upper), builder.zext(b, wide.value))
+
     return WideFunctions(
         load,
         store,
@@ -188,6 +201,10 @@ def wide_functions(limbs):
         left_limb=_intrinsic(wide, lambda builder, a: builder.shl(a, one), wide),
         right_limb=_intrinsic(wide, lambda builder, a: builder.lshr(a, one), wide),
         product=_intrinsic(pair, product, wide, wide),
+        borrowed=_intrinsic(word, borrowed, wide, wide),
+        low=_intrinsic(part, lambda builder, a: builder.trunc(a, part.value), wide),
+        with_low=_intrinsic(wide, with_low, wide, part),
+        of_low=_intrinsic(wide, lambda builder, a: builder.zext(a, wide.value), part),
     )
 
 
@@ -220,6 +237,18 @@ def unsigned(_context, word):
         return builder.uitofp(args[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
+
+
+@intrinsic
+def turned(_context, value, negative):
+    """Return a float64 of at least 0 with the sign that a word says: 1 is negative."""
+
+    def generate(_context, builder, _signature, args):
+        sign = builder.shl(args[1], WORD(BITS - 1))
+        bits = builder.or_(builder.bitcast(args[0], WORD), sign)
+        return builder.bitcast(bits, ir.DoubleType())
+
+    return types.float64(types.float64, types.int64), generate
 
 
 def _word_place(context, builder, signature, args):
