@@ -61,9 +61,15 @@ def pytest_collection_modifyitems(items):
         items[k] = item
 
 
+def pytest_collection():
+    """Leave out collections of garbage while tests are collected: all of it stays."""
+    gc.disable()
+
+
 def pytest_collection_finish():
     """Leave tests and modules out of all later collections of garbage."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000)
 
 
