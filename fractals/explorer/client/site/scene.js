@@ -44,6 +44,9 @@ export function whole(facts, given) {
 const isEmpty = (/** @type {unknown} */ value) =>
   value === "" || value === null || (isTable(value) && !Object.keys(value).length);
 
+/** The least and the greatest numbers of a view, as in `fractals.scene.picture`. */
+const RANGES = { rotation: [-360, 360], stretch: [1e-3, 1e3], stretch_angle: [-360, 360] };
+
 /** Throw a line about a number that is none. @param {SiteScene} scene */
 function checkNumbers({ view, image, iteration, julia }) {
   for (const key of /** @type {const} */ (["width", "zoom"])) {
@@ -64,6 +67,15 @@ function checkNumbers({ view, image, iteration, julia }) {
     });
   }
   if (view.center == null) delete view.center;
+  for (const [key, [least, most]] of Object.entries(RANGES)) {
+    const name = /** @type {keyof typeof RANGES} */ (key),
+      given = /** @type {unknown} */ (view[name]);
+    if (given == null) continue;
+    const number = typeof given === "object" ? NaN : Number(given); // many digits have come as text
+    if (!(number >= least && number <= most))
+      throw new Error(`${key} is a number from ${least} to ${most}`);
+    view[name] = number;
+  }
   if (view.projection && view.projection !== "plane") throw new Error(elsewhere("exponential"));
   const limit = iteration.max_iterations;
   if (limit !== "auto" && !(Number.isInteger(limit) && limit > 0 && limit <= 2e9))
@@ -155,7 +167,7 @@ class Reader {
         if (begin === this.at) this.fail("a key is missing");
         path.push(this.text.slice(begin, this.at));
       }
-      if (["__proto__", "constructor", "prototype"].includes(path[path.length - 1]))
+      if (path[path.length - 1] in Object.prototype) // all tables would have it
         this.fail("a key is not one of a scene");
       this.skip(false);
       if (this.now() !== ".") return path;
