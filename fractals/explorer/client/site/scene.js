@@ -167,7 +167,8 @@ class Reader {
         if (begin === this.at) this.fail("a key is missing");
         path.push(this.text.slice(begin, this.at));
       }
-      if (path[path.length - 1] in Object.prototype) // all tables would have it
+      if (path[path.length - 1] in Object.prototype)
+        // all tables would have it
         this.fail("a key is not one of a scene");
       this.skip(false);
       if (this.now() !== ".") return path;
