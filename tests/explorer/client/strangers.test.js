@@ -1,7 +1,7 @@
 /** Scenes of strangers' links and files, in a page without a server. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tableOf, whole } from "../../../fractals/explorer/client/site/scene.js";
+import { linkOf, ofLink, tableOf, whole } from "../../../fractals/explorer/client/site/scene.js";
 
 const facts = /** @type {any} */ ({
   defaults: {
@@ -34,4 +34,29 @@ test("a scene changes nothing that all tables of the page have", () => {
       assert.throws(() => tableOf(text), /not one of a scene/);
     assert.notEqual(own.call, 1);
   }
+});
+
+test("a link that holds too much is read no further than a scene is long", async () => {
+  let read = 0;
+  const own = globalThis.DecompressionStream;
+  /** @type {any} */ (globalThis).DecompressionStream = class {
+    constructor() {
+      const { readable, writable } = new own("deflate");
+      const counted = new TransformStream({
+        transform(part, to) {
+          read += part.length;
+          to.enqueue(part);
+        },
+      });
+      Object.assign(this, { writable, readable: readable.pipeThrough(counted) });
+    }
+  };
+  const zeros = new Blob(Array(32).fill("0".repeat(2 ** 20)));
+  const packed = zeros.stream().pipeThrough(new CompressionStream("deflate")),
+    link = Buffer.from(await new Response(packed).arrayBuffer()).toString("base64url");
+  await assert.rejects(ofLink(link), /too long|damaged/);
+  assert.ok(read < 2 ** 22, `${read}`);
+  const scene = { formula: "mandelbrot", title: "x".repeat(200_000) };
+  assert.deepEqual(await ofLink(await linkOf(scene)), scene);
+  globalThis.DecompressionStream = own;
 });

@@ -302,13 +302,26 @@ export function tableOf(text) {
   }
 }
 
-/** @param {ReadableStream} stream */
-const gathered = async (stream) => new Uint8Array(await new Response(stream).arrayBuffer());
+/** Return the bytes of a stream, or its first ones where there are more than the most: a short link may hold gigabytes of zeros.
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream @param {number} most */
+async function gathered(stream, most) {
+  const parts = [],
+    reader = stream.getReader();
+  for (let size = 0; size <= most;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.length;
+  }
+  void reader.cancel().catch(() => {});
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
 
 /** Return a scene as the text of a link: base64url of the deflated TOML. @param {Scene} scene */
 export async function linkOf(scene) {
   const bytes = await gathered(
     new Blob([tomlOf(scene)]).stream().pipeThrough(new CompressionStream("deflate")),
+    Infinity,
   );
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -321,7 +334,10 @@ export async function ofLink(link) {
     const packed = atob(link.replaceAll("-", "+").replaceAll("_", "/")),
       bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
     text = new TextDecoder("utf-8", { fatal: true }).decode(
-      await gathered(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))),
+      await gathered(
+        new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")),
+        4 * MOST_TEXT,
+      ),
     );
   } catch {
     throw new Error(told("damaged"));
