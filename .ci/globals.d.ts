@@ -80,7 +80,7 @@ interface Pictured { scene: Scene; picture: HTMLCanvasElement }
 interface Panel {
   View: () => unknown; Actions?: () => unknown; Over?: () => unknown; Foot?: () => unknown;
   shown?: () => unknown; hidden?: () => unknown; cancel?: () => unknown;
-  draw?: () => unknown; take?: (file: File) => unknown; add?: (places: FilmPlace[]) => unknown;
+  draw?: () => unknown; take?: (file: File) => unknown; add?: () => unknown;
   nucleus?: () => unknown; near?: (what: "nucleus" | "misiurewicz", rect: number[]) => unknown;
 }
 /** What of the user interface is seen. */
@@ -93,7 +93,7 @@ interface Ui {
 /** A picture that lies over the one of the view, or over a part of it up to this share of its width. */
 interface Laid { picture: string | HTMLCanvasElement | ImageBitmap; title: string; split?: number; tried?: boolean }
 /** A place of a film: its link. */
-interface FilmPlace { id: number | string; title: string; link: string; still?: string; thumbnail?: string; ease?: EaseName }
+interface FilmPlace { id: number; title: string; link: string; still?: string; thumbnail?: string; ease?: EaseName }
 /** How a film, or a value, comes to a key. */
 type EaseName = NonNullable<Sent.FilmMessage["eases"]>[number];
 /** A place that is kept in the browser, with a small picture's address. */

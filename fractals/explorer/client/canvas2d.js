@@ -69,6 +69,8 @@ export class PlainRenderer {
     this.lies = ""; // how it lies there
   }
 
+  end() {}
+
   /** Draw on the canvas, or on one of fewer pixels that lies over it: of the browser's work that with pixels is the most.
    * @param {number} share of the pixels of each axis */
   #choose(share) {

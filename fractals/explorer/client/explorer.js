@@ -141,6 +141,7 @@ export class Explorer extends EventTarget {
   /** End the connection, and draw no more. */
   end() {
     this.#ended.abort();
+    this.stage.end();
   }
 
   /** Connect again if the server does not answer any more. */
@@ -246,7 +247,7 @@ export class Explorer extends EventTarget {
     if (!this.placed) return;
     const k = size[0] / before[0];
     const map = [k, 0, 0, k, (size[0] - k * before[0]) / 2, (size[1] - k * before[1]) / 2];
-    this.#queue.entries.push({ size: { map } });
+    this.#queue.size(map);
     this.wake();
   }
 

@@ -178,6 +178,7 @@ export function attachGestures(explorer, canvas) {
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
     if (hold?.on) return;
+    leaveBox();
     gesture = null;
     menu(event);
   });
@@ -218,6 +219,7 @@ export function attachGestures(explorer, canvas) {
   }
 
   function begin(/** @type {"drag"|"pinch"|"box"} */ kind, /** @type {PointerEvent} */ event) {
+    leaveBox();
     const points = [...down.values()],
       step = `gesture ${++count}`;
     if (kind === "drag")
@@ -241,6 +243,11 @@ export function attachGestures(explorer, canvas) {
         start: spread(points),
       };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
+  }
+
+  /** Draw a box no more: another gesture takes its place. */
+  function leaveBox() {
+    if (gesture?.kind === "box") gesture.end(null);
   }
 
   /** Move by whole pixels, so that pixels stay pixels. */

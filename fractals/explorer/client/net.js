@@ -63,6 +63,7 @@ export class Connection {
   constructor(url, on, ended) {
     this.url = url;
     this.on = on;
+    this.ended = ended;
     document.addEventListener("visibilitychange", () => this.#retry(), { signal: ended });
     addEventListener("online", () => this.#retry(), { signal: ended });
     ended.addEventListener("abort", () => this.#end());
@@ -206,6 +207,7 @@ export class Connection {
     this.#waiting = [];
     this.#timer = -1;
     if (code === NO_REASON && this.#tries) code = await refusal();
+    if (this.#socket || this.ended.aborted) return; // meanwhile the page has connected again, or ended for good
     const line =
       code === NO_COOKIE
         ? say("the_server_does_not_know")

@@ -4,7 +4,7 @@
  * Moves that follow each other are one move. Where undo returns to in the middle of it is not drawn: it is told from the
  * frame before by the part of the move until there, which is what would have been sent.
  */
-import { merged } from "./frames.js";
+import { compose, merged } from "./frames.js";
 
 /** @typedef {import("./frames.js").Move} Move */
 /** @typedef {import("./history.js").State} State */
@@ -51,6 +51,13 @@ export class Queue {
       whole = last?.move && merged(last.move, move);
     if (last && whole && this.#hand(last)) Object.assign(last, { move: whole, stage });
     else this.entries.push({ move, stage });
+  }
+
+  /** Add another size of the canvas; it joins the one before, if that is not sent yet. @param {number[]} map from the canvas before */
+  size(map) {
+    const last = this.entries.at(-1);
+    if (last?.size && !last.after) last.size = { map: compose(last.size.map, map) };
+    else this.entries.push({ size: { map } });
   }
 
   /** Add a scene; what leads to the view that is left is not drawn. @param {Wish} entry */

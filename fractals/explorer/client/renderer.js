@@ -40,6 +40,10 @@ export class Renderer {
     return this.gl.isContextLost();
   }
 
+  end() {
+    this.gl.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+
   /** Make programs and tables, at first and after a lost context. */
   begin() {
     const { gl } = this;

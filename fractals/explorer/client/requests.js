@@ -28,12 +28,13 @@ const OF_A_FRAME = [
 ];
 
 /** @typedef {(preview: Preview) => void} OnPreview */
-/** @typedef {{answer: string, key?: number|null, resolve: (value: unknown) => void, reject: (error: Error) => void}} Waiting */
+/** @typedef {number|string|null|undefined} Key of a question and of its answer */
+/** @typedef {{answer: string, key?: Key, resolve: (value: unknown) => void, reject: (error: Error) => void}} Waiting */
 /** @typedef {{onProgress: (told: OfJob) => void, resolve: (value: unknown) => void, reject: (error: Error) => void,
  *   sheet: Map<number, Received.Surprised>}} Running */
 
 export class Requests {
-  #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same
+  #count = 2 ** 31; // ids of jobs and sequence numbers: no two previews have the same, and no table that of a frame, which counts from 1
   #waiting = /** @type {Waiting[]} */ ([]);
   #jobs = /** @type {Map<number, Running>} */ (new Map());
   /** @type {{seq: number, onPreview: OnPreview}|null} */ #julia = null; // {seq, onPreview} of the preview under way
@@ -59,7 +60,7 @@ export class Requests {
     if (t === "lookup") sent.seq = ++this.#count;
     if (t === "pick")
       this.#take(({ answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
-    const key = sent.job ?? sent.seq ?? sent.frame;
+    const key = keyOf(/** @type {Keyed} */ (sent));
     return new Promise((resolve, reject) => {
       // It is resolved by the message that answers the question.
       const answer = ANSWERS[t];
@@ -112,7 +113,7 @@ export class Requests {
     if (number && job) return this.#progress(message, number, job);
     if (message.t === "error") return this.#error(message);
     if (!Object.values(ANSWERS).includes(message.t)) return false;
-    this.#answer(message.t, number ?? ("frame" in message ? message.frame : undefined), message);
+    this.#answer(message.t, keyOf(/** @type {Keyed} */ (message)), message);
     return true;
   }
 
@@ -144,18 +145,18 @@ export class Requests {
       return true;
     }
     if (message.re === "cancel") return true; // the job has ended meanwhile
-    const key = message.job ?? message.seq ?? message.frame;
+    const key = message.re === "pick" ? undefined : keyOf(/** @type {Keyed} */ (message)); // one point waits
     const first = this.#first(ANSWERS[message.re ?? ""], key);
     first?.reject(failure(message));
     return Boolean(first);
   }
 
-  /** @param {string} answer @param {number|null|undefined} key @param {unknown} value */
+  /** @param {string} answer @param {Key} key @param {unknown} value */
   #answer(answer, key, value) {
     this.#first(answer, key)?.resolve(value);
   }
 
-  /** Take the first question that waits for an answer. @param {string|undefined} answer @param {number|null} [key] */
+  /** Take the first question that waits for an answer. @param {string|undefined} answer @param {Key} [key] */
   #first(answer, key) {
     const found = this.#waiting.find(
       (each) => each.answer === answer && (key === undefined || each.key === key),
@@ -214,6 +215,12 @@ function failure(
 }
 
 const unconnected = () => failure({ message: say("the_connection_is_lost") });
+
+/** @typedef {{t: string, job?: number|null, seq?: number|null, frame?: number|null, at?: number[]|null}} Keyed */
+/** Return what a question and its answer have in common; of a point its place: an older one may be answered after a newer one is asked for.
+ * @param {Keyed} message @returns {Key} */
+const keyOf = ({ t, job, seq, frame, at }) =>
+  ["pick", "picked"].includes(t) ? `${frame} ${at}` : (job ?? seq ?? frame);
 
 /** Tell whether what is shown becomes a bookmark. @param {Asked} message */
 const addsBookmark = (message) =>

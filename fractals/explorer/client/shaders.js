@@ -1,6 +1,6 @@
 /** Shaders in GLSL ES 3.0: values to colors as PROTOCOL.md says, and pictures under a map. */
 
-export const MAX_LAYERS = 17;
+const MAX_LAYERS = 17;
 export const DEEPEST = 4; // groups of layers in one another
 const MAX_GROUPS = (MAX_LAYERS - 1) * DEEPEST;
 export const TABLE_WIDTH = 1024; // entries in a row of the texture of lookup tables

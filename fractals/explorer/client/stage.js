@@ -216,6 +216,11 @@ export class Stage {
     return Math.min(...maps.map((each) => Math.abs(Math.log2(scaleOf(each)))));
   }
 
+  /** Give the graphics card's memory back: a browser keeps few contexts of WebGL, and takes the oldest one away for another. */
+  end() {
+    this.renderer.end();
+  }
+
   #dropEdge() {
     if (this.edge) this.renderer.free(this.edge.image);
     this.edge = null;

@@ -249,16 +249,20 @@ export const captured = (/** @type {PointerEvent} */ { currentTarget, pointerId 
 
 /** Follow the pointer of an event while it is held. @param {Pick<PointerEvent, "currentTarget"|"pointerId">} event @param {(moved: PointerEvent) => void} move @param {() => void} [ended] */
 export function whileHeld(event, move, ended = () => {}) {
-  const target = /** @type {HTMLElement} */ (event.currentTarget);
-  target.setPointerCapture(event.pointerId);
-  target.addEventListener("pointermove", move);
-  target.addEventListener(
+  const target = /** @type {HTMLElement} */ (event.currentTarget),
+    { pointerId } = event,
+    held = new AbortController();
+  target.setPointerCapture(pointerId);
+  target.addEventListener("pointermove", move, held);
+  // The document hears it of an element that is gone, too.
+  document.addEventListener(
     "lostpointercapture",
-    () => {
-      target.removeEventListener("pointermove", move);
+    (lost) => {
+      if (lost.pointerId !== pointerId) return;
+      held.abort();
       ended();
     },
-    { once: true },
+    held,
   );
 }
 

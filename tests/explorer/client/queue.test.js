@@ -236,3 +236,21 @@ test("a view that fails takes the states with it that lead through it", () => {
   assert.ok(first.scene);
   assert.deepEqual(made.queue.asked, []);
 });
+
+test("sizes that a window takes while it is dragged are one view, which leads where all of them do", () => {
+  const queue = new Queue(() => {});
+  const sizes = [100, 110, 132, 99].map((width) => [width, 75]),
+    maps = sizes.slice(1).map((size, n) => {
+      const k = size[0] / sizes[n][0];
+      return [k, 0, 0, k, (size[0] - k * sizes[n][0]) / 2, (size[1] - k * sizes[n][1]) / 2];
+    });
+  queue.size(maps[0]);
+  queue.flight = /** @type {any} */ ({ ...queue.entries.shift(), id: 1 }); // it is sent
+  for (const map of maps.slice(1)) queue.size(map);
+  assert.equal(queue.entries.length, 1);
+  const whole = maps.slice(1).reduce(compose, IDENTITY);
+  assert.deepEqual(queue.entries[0].size?.map, whole);
+  queue.move(MOVES[0], "settled");
+  queue.size(maps[0]);
+  assert.equal(queue.entries.length, 3); // in their order
+});

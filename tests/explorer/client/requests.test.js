@@ -64,13 +64,14 @@ test("points of the canvas are asked for where the newest frame has them", () =>
   requests.julia({ at: [0, 0] }, () => assert.fail()); // a newer one takes its place
   const newest = /** @type {object[]} */ ([]);
   requests.julia({ at: [320, 0], size: 64 }, (preview) => newest.push(preview));
+  const { seq } = sent[1];
   assert.deepEqual(sent, [
     { t: "pick", at: [144, 32], frame: 3 },
-    { t: "julia", at: [144, 32], size: 256, seq: 1, frame: 3 },
+    { t: "julia", at: [144, 32], size: 256, seq, frame: 3 },
   ]);
-  requests.preview(/** @type {any} */ ({ frame: 1 }));
-  assert.deepEqual(sent.at(-1), { t: "julia", at: [304, 0], size: 64, seq: 2, frame: 3 });
-  requests.preview(/** @type {any} */ ({ frame: 2 }));
+  requests.preview(/** @type {any} */ ({ frame: seq }));
+  assert.deepEqual(sent.at(-1), { t: "julia", at: [304, 0], size: 64, seq: seq + 1, frame: 3 });
+  requests.preview(/** @type {any} */ ({ frame: seq + 1 }));
   assert.equal(newest.length, 1);
 });
 
@@ -97,4 +98,28 @@ test("what is kept has the user's name, and questions have none", () => {
       ["link", undefined],
     ],
   );
+});
+
+test("the answer about an older point is not that about a newer one", async () => {
+  const { requests, sent } = made();
+  const older = requests.ask({ t: "pick", at: [160, 32] }),
+    newer = requests.ask({ t: "pick", at: [320, 32] });
+  assert.equal(await older, null);
+  const answers = sent.map(({ at, frame }) => ({ t: "picked", at, frame, center: [`${at}`, "0"] }));
+  for (const each of answers) assert.ok(requests.text(/** @type {any} */ (each)));
+  assert.equal(await newer, answers[1]);
+  const last = requests.ask({ t: "pick", at: [0, 0] });
+  requests.text({ t: "error", re: "pick", frame: 3, message: "the frame 3 is not kept" });
+  await assert.rejects(last, /not kept/);
+});
+
+test("a table of a view's colors answers no question about a palette", async () => {
+  const { requests, sent } = made(),
+    told = requests.ask({ t: "lookup", palette: "ember" });
+  const table = (/** @type {number} */ frame) =>
+    requests.table(/** @type {any} */ ({ frame, layer: 0, data: new Uint16Array(9) }));
+  for (let frame = 1; frame < 1000; frame++) assert.equal(table(frame), false);
+  assert.ok(sent[0].seq < 2 ** 32);
+  assert.ok(table(sent[0].seq));
+  assert.equal(/** @type {any} */ (await told).entries, 1);
 });

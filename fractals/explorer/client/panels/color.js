@@ -61,9 +61,10 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     change(changed(color(), index(), changes), false, index()); // what has other values
 
   async function fit() {
+    const layer = index();
     try {
-      const { density, offset } = await explorer.request({ t: "fit", layer: index() });
-      edit({ density, offset });
+      const { density, offset } = await explorer.request({ t: "fit", layer });
+      if (layer === index()) edit({ density, offset }); // else another layer was picked meanwhile
     } catch (error) {
       notify(error.message, "error");
     }
@@ -111,9 +112,12 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     over?.cancel();
     over = null;
     ui.over = null;
-    const cyclic = tableOf(palette ?? "", catalog).cyclic;
+    const cyclic = tableOf(palette ?? "", catalog).cyclic,
+      coming = shade(palette, cyclic),
+      mine = wish;
     if (
-      (await shade(palette, cyclic)) ||
+      (await coming) ||
+      mine !== wish || // it is pointed at no more
       !palette ||
       (explorer.stage.renderer.values && explorer.placed?.values)
     )

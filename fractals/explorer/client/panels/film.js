@@ -117,7 +117,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   });
   const lacking = transport.lacks("films");
   let job = /** @type {Job|null} */ (null),
-    count = places.length;
+    count = Math.max(0, ...places.map(({ id }) => id)); // of places; some may have been removed
   effect(() => {
     const kept = JSON.stringify({
       name: own.name,
@@ -280,7 +280,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   const lengthen = (/** @type {number} */ wish) => {
     const seconds = Math.max(0.2, Math.min(1800, wish)),
       end = keys().at(-1)?.at;
-    if (own.times && end)
+    if (own.what === "places" && own.times && end)
       own.times = own.times.map((time) => Math.round((100 * time * seconds) / end) / 100);
     else own.seconds = seconds;
   };
@@ -454,9 +454,9 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   }
   return {
     View,
-    add: (/** @type {FilmPlace[]} */ items) => {
+    add: () => {
       own.what = "places";
-      return items.length ? change(items) : addBookmarks();
+      return addBookmarks();
     },
   };
 }

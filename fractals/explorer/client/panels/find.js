@@ -28,6 +28,7 @@ export function findPanel(
   const lacking = transport.lacks("searches");
   let job = /** @type {Job|null} */ (null);
   let flight = /** @type {ReturnType<typeof flyTo>|null} */ (null);
+  let sheet = /** @type {ReturnType<typeof drawSheet>|null} */ (null);
   let flights = 0, // so far
     hurried = false; // whether this one is left out
 
@@ -97,11 +98,12 @@ export function findPanel(
 
   /** Search for cameras near the surface of a solid. */
   async function cameras() {
+    sheet?.cancel(); // of views that were found before
     own.views = [];
     await search({ what: "interesting" }, say("searching_for_views"));
     const views = own.answer?.views ?? [];
     if (!views.length) return;
-    const sheet = drawSheet(
+    sheet = drawSheet(
       explorer,
       { scenes: views.map(({ camera }) => ({ camera: camera ?? {} })), width: 256 },
       (index, { picture }) => {
@@ -116,15 +118,16 @@ export function findPanel(
     cancel();
     if (narrow()) close();
     flights += 1;
-    flight = flyAlong(explorer, {
+    const mine = (flight = flyAlong(explorer, {
       camera: camera ?? {},
       way: still() ? [] : way,
       step: `flight ${flights}`,
       told: (share) => {
         own.told = { share, text: say("flying_there") };
       },
-    });
-    await flight.done;
+    }));
+    await mine.done;
+    if (flight !== mine) return; // another flight has begun
     flight = null;
     own.told = null;
   }

@@ -98,7 +98,7 @@ const NEAR = 4,
 
 /** Return the part of its speed that a flight gives up, so that it does not outrun the pictures.
  * @param {number} newest octaves from the newest frame @param {number} picture from the nearest picture */
-export const braked = (newest, picture) =>
+const braked = (newest, picture) =>
   newest > AHEAD ? 1 : Math.min(1, Math.max(0, (picture - NEAR) / (FAR - NEAR)));
 
 /** Tell whether pixels of the view lie on the plane as a flight needs it. */

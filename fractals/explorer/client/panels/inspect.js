@@ -14,7 +14,6 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
     point: /** @type {{x: number, y: number}|null} */ (null),
     told: /** @type {Received.Picked|null} */ (null),
   }); // `point`: in device pixels; null: the middle
-  let busy = false;
   const pointed = () => {
     own.point = explorer.pointer ?? own.point;
   };
@@ -24,8 +23,7 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
   });
 
   async function pick() {
-    if (busy || !explorer.placed) return;
-    busy = true;
+    if (!explorer.placed) return;
     const { x, y } = own.point ?? {
       x: explorer.placed.size[0] / 2,
       y: explorer.placed.size[1] / 2,
@@ -39,8 +37,6 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       if (told) own.told = told; // if not, a newer point was asked for
     } catch (error) {
       notify(error.message, "error");
-    } finally {
-      busy = false;
     }
   }
 

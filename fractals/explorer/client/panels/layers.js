@@ -60,6 +60,14 @@ export function Layers({ explorer, tried, color, picked, level, catalog, pick, c
   const move = (/** @type {number} */ step) => {
     const now = moved(layers, path, step);
     put(now.layers, now.path, Boolean(over?.layers));
+    // The buttons are those of another row now.
+    requestAnimationFrame(() => {
+      const [up, down] = /** @type {NodeListOf<HTMLButtonElement>} */ (
+          document.querySelectorAll(".layer.picked > span button")
+        ),
+        [own, other] = step > 0 ? [up, down] : [down, up];
+      (own?.disabled ? other : own)?.focus();
+    });
   };
   const blends = /** @type {NonNullable<Paint["blend"]>[]} */ (catalog.blends).map((blend) => ({
     id: blend,

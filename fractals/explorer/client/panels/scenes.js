@@ -4,7 +4,7 @@ import { transport } from "../net.js";
 import { observe } from "../state.js";
 import { Button, captured, Card, Coming, FileButton, TextField, Thumbnail } from "../ui.js";
 import { say, words } from "../words.js";
-import { Road } from "./road.js";
+import { onceDrawn, Road } from "./road.js";
 
 const ALL = say("all");
 const GROUPS = [ALL, "Flat", "Deep", "Points", "Solids"]; // of `catalog.scenes`
@@ -24,9 +24,7 @@ export function galleryPanel(/** @type {Context} */ { explorer, ui, open, close,
   const lacking = transport.lacks("surprises");
   const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
     choose(name, event);
-    explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw?.(), {
-      once: true,
-    });
+    onceDrawn(explorer, async () => (await open("surprise"))?.draw?.());
   };
   const Actions =
     () => html`<div class="line grow end"><${Coming} /><input type="search" class="search" placeholder=${say("search")} aria-label=${say("search_the_gallery")} value=${own.wanted}
@@ -61,11 +59,14 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     dragged: "",
   });
 
-  async function ask(/** @type {Asked<Sent.Bookmark|Sent.BookmarksMessage>} */ message) {
+  /** @param {Asked<Sent.Bookmark|Sent.BookmarksMessage>} message @returns {Promise<boolean>} whether it was done */
+  async function ask(message) {
     try {
       own.items = (await explorer.request(message)).items;
+      return true;
     } catch (error) {
       notify(error.message, "error");
+      return false;
     }
   }
   const keep = (/** @type {Event} */ event) => {
@@ -80,12 +81,16 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     own.renamed = "";
     ask({ t: "bookmark", rename: id, title: title.trim() });
   };
-  const sort = (/** @type {Received.BookmarkFacts[]} */ items) => {
-    const before = own.items.map(({ id }) => id),
+  const sort = async (/** @type {Received.BookmarkFacts[]} */ items) => {
+    const { items: all } = own,
+      before = all.map(({ id }) => id),
       order = items.map(({ id }) => id);
     if (order.join() === before.join()) return;
     own.items = items;
-    ask({ t: "bookmark", order });
+    if (!(await ask({ t: "bookmark", order }))) {
+      if (own.items === items) own.items = all;
+      return;
+    }
     notify(say("the_bookmarks_have_another_order"), "info", {
       id: "order",
       action: [say("undo"), () => ask({ t: "bookmark", order: before })],
@@ -104,11 +109,11 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
     /** @type {string} */ title,
   ) => {
     const at = own.items.findIndex((item) => item.id === id);
-    await ask({ t: "bookmark", remove: id });
+    if (!(await ask({ t: "bookmark", remove: id }))) return;
     const again = async () => {
-      await ask({ t: "bookmark", link, title });
-      const [newest, ...others] = own.items;
-      if (at > 0)
+      const kept = await ask({ t: "bookmark", link, title }),
+        [newest, ...others] = own.items;
+      if (kept && at > 0)
         await ask({ t: "bookmark", order: others.toSpliced(at, 0, newest).map((item) => item.id) });
     };
     notify(say("was_removed", { name: title || say("untitled") }), "info", {
@@ -185,6 +190,6 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
       }} />
       <${Button} label=${say("remove_name", { name: title || say("untitled") })} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`,
     )}</ul>
-    ${own.items.length > 1 && html`<${Button} label=${say("film_through_these_places")} kind="wide-button" onClick=${async () => (await open("film"))?.add?.([])} />`}</div>`;
+    ${own.items.length > 1 && html`<${Button} label=${say("film_through_these_places")} kind="wide-button" onClick=${async () => (await open("film"))?.add?.()} />`}</div>`;
   return { View, shown: () => ask({ t: "bookmarks" }) };
 }

@@ -10,7 +10,7 @@ import { say } from "../words.js";
 import { shownPalette, tableOf } from "./colors.js";
 import { lockedOf } from "./numbers.js";
 import { drawSheet } from "./previews.js";
-import { Road } from "./road.js";
+import { onceDrawn, Road } from "./road.js";
 
 const SHEET = 12;
 const MOST = 24; // favorites
@@ -96,7 +96,7 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   /** More like a card: its scene is opened, and mutated. */
   const vary = (/** @type {Scene} */ scene) => {
     explorer.open({ scene: fitting(scene) });
-    explorer.addEventListener("drawn", draw, { once: true });
+    onceDrawn(explorer, draw);
   };
 
   async function breed() {

@@ -2,7 +2,7 @@
 import { html, useEffect, useSignal } from "../html.js";
 import { canvasOf } from "../picture.js";
 import { Button, Drawn } from "../ui.js";
-import { say } from "../words.js";
+import { say, within } from "../words.js";
 import { heightOf, rangeOf } from "./curves.js";
 import { Ease, Graph } from "./graph.js";
 import { Key, Tracks } from "./tracks.js";
@@ -135,7 +135,7 @@ export function Timeline({
         (
           { title, at },
           index,
-        ) => html`<${Key} key=${index} label=${say("time_of", { title })} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
+        ) => html`<${Key} key=${index} label=${say("time_of", { title })} title=${index ? `${title}: ${within(say("drag"))}` : title} text=${seconds(times[index])}
       share=${times[index] / end} height=${heightAt(at)} now=${times[index]} most=${LONGEST} step=${STEP / end} backwards=${backwards} disabled=${index === 0} kind=${index === picked.value ? " picked" : ""} move=${move(index)} done=${done} held=${pick(index)}>${index + 1}<//>`,
       )}<//>
       <p class="hint">${say("the_line_is_the_zoom")}</p>`

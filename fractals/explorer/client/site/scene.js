@@ -44,6 +44,9 @@ export function whole(facts, given) {
 const isEmpty = (/** @type {unknown} */ value) =>
   value === "" || value === null || (isTable(value) && !Object.keys(value).length);
 
+/** The least and the greatest numbers of a view, as in `fractals.scene.picture`. */
+const RANGES = { rotation: [-360, 360], stretch: [1e-3, 1e3], stretch_angle: [-360, 360] };
+
 /** Throw a line about a number that is none. @param {SiteScene} scene */
 function checkNumbers({ view, image, iteration, julia }) {
   for (const key of /** @type {const} */ (["width", "zoom"])) {
@@ -64,6 +67,15 @@ function checkNumbers({ view, image, iteration, julia }) {
     });
   }
   if (view.center == null) delete view.center;
+  for (const [key, [least, most]] of Object.entries(RANGES)) {
+    const name = /** @type {keyof typeof RANGES} */ (key),
+      given = /** @type {unknown} */ (view[name]);
+    if (given == null) continue;
+    const number = typeof given === "object" ? NaN : Number(given); // many digits have come as text
+    if (!(number >= least && number <= most))
+      throw new Error(`${key} is a number from ${least} to ${most}`);
+    view[name] = number;
+  }
   if (view.projection && view.projection !== "plane") throw new Error(elsewhere("exponential"));
   const limit = iteration.max_iterations;
   if (limit !== "auto" && !(Number.isInteger(limit) && limit > 0 && limit <= 2e9))
@@ -155,7 +167,8 @@ class Reader {
         if (begin === this.at) this.fail("a key is missing");
         path.push(this.text.slice(begin, this.at));
       }
-      if (["__proto__", "constructor", "prototype"].includes(path[path.length - 1]))
+      if (path[path.length - 1] in Object.prototype)
+        // all tables would have it
         this.fail("a key is not one of a scene");
       this.skip(false);
       if (this.now() !== ".") return path;
@@ -289,13 +302,26 @@ export function tableOf(text) {
   }
 }
 
-/** @param {ReadableStream} stream */
-const gathered = async (stream) => new Uint8Array(await new Response(stream).arrayBuffer());
+/** Return the bytes of a stream, or its first ones where there are more than the most: a short link may hold gigabytes of zeros.
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream @param {number} most */
+async function gathered(stream, most) {
+  const parts = [],
+    reader = stream.getReader();
+  for (let size = 0; size <= most;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.length;
+  }
+  void reader.cancel().catch(() => {});
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
 
 /** Return a scene as the text of a link: base64url of the deflated TOML. @param {Scene} scene */
 export async function linkOf(scene) {
   const bytes = await gathered(
     new Blob([tomlOf(scene)]).stream().pipeThrough(new CompressionStream("deflate")),
+    Infinity,
   );
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -308,7 +334,10 @@ export async function ofLink(link) {
     const packed = atob(link.replaceAll("-", "+").replaceAll("_", "/")),
       bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
     text = new TextDecoder("utf-8", { fatal: true }).decode(
-      await gathered(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))),
+      await gathered(
+        new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")),
+        4 * MOST_TEXT,
+      ),
     );
   } catch {
     throw new Error(told("damaged"));

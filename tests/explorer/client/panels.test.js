@@ -1,0 +1,358 @@
+/** Panels, rendered: what answers that come late, and things that are done at once, do to them. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { beforePanels, makePage, settled, until } from "./page.js";
+
+beforePanels();
+/** @type {any} */
+const page = globalThis;
+const stored = /** @type {Record<string, string>} */ ({});
+page.sessionStorage = {
+  getItem: (/** @type {string} */ key) => stored[key] ?? null,
+  setItem: (/** @type {string} */ key, /** @type {string} */ value) => (stored[key] = value),
+  removeItem: (/** @type {string} */ key) => delete stored[key],
+};
+const CLIENT = "../../../fractals/explorer/client";
+const { html, render } = await import(`${CLIENT}/html.js`),
+  { observe } = await import(`${CLIENT}/state.js`),
+  { inspectPanel } = await import(`${CLIENT}/panels/inspect.js`),
+  { findPanel } = await import(`${CLIENT}/panels/find.js`),
+  { filmPanel } = await import(`${CLIENT}/panels/film.js`),
+  { colorPanel } = await import(`${CLIENT}/panels/color.js`),
+  { surprisePanel } = await import(`${CLIENT}/panels/surprise.js`),
+  { bookmarksPanel, galleryPanel } = await import(`${CLIENT}/panels/scenes.js`),
+  { Layers } = await import(`${CLIENT}/panels/layers.js`),
+  { Timeline } = await import(`${CLIENT}/panels/timeline.js`);
+const document = makePage();
+
+const KEYS = Object.fromEntries(
+  `brightness gamma vibrancy highlight_power gamma_threshold estimator_radius estimator_curve filter_radius filter background
+  exposure bloom bloom_threshold bloom_radius vignette grain curve`
+    .split(/\s+/)
+    .map((name) => [name, { default: 1, description: "" }]),
+); // of a scene
+const PLACED = {
+  frame: 1,
+  size: [100, 75],
+  center: ["0", "0"],
+  width: "1",
+  zoom: "1",
+  rotation: 0,
+  values: true,
+};
+/** Return an explorer that asks nobody: `asked` are its questions, with what answers them. */
+function explorerOf(/** @type {object} */ keys = {}) {
+  const asked = /** @type {any[]} */ ([]),
+    jobs = /** @type {any[]} */ ([]),
+    frames = new Set();
+  const made = /** @type {any} */ (new EventTarget());
+  Object.assign(made, {
+    connected: true,
+    placed: PLACED,
+    scene: { color: {}, view: {}, formula: "mandelbrot", image: {} },
+    drawn: null,
+    pointer: null,
+    opening: false,
+    welcome: { bookmarks: true },
+    catalog: { palettes: [], colorings: [], formulas: [], scenes: [], transfers: [], blends: [] },
+    size: [100, 75],
+    seen: { middle: [800, 600], share: 1 },
+    ...keys,
+  });
+  observe(made, "placed", "scene", "drawn", "connected", "catalog");
+  return Object.assign(made, {
+    asked,
+    jobs,
+    frames,
+    get wished() {
+      return made.scene;
+    },
+    request: (/** @type {any} */ message) =>
+      new Promise((resolve, reject) => asked.push({ message, resolve, reject })),
+    job: (/** @type {any} */ message, /** @type {any} */ told) => {
+      const job = /** @type {any} */ ({ message, told, cancelled: false });
+      job.done = new Promise((resolve, reject) => Object.assign(job, { resolve, reject }));
+      job.cancel = () => (job.cancelled = true);
+      jobs.push(job);
+      return job;
+    },
+    animate: (/** @type {any} */ each) => (frames.add(each), () => frames.delete(each)),
+    change: () => {},
+    open: () => {
+      made.dispatchEvent(new CustomEvent("opening"));
+      made.opening = true;
+    },
+  });
+}
+const notes = /** @type {string[]} */ ([]);
+const context = (/** @type {any} */ explorer, /** @type {object} */ keys = {}) => ({
+  explorer,
+  canvas: new EventTarget(),
+  ui: observe({ open: "", over: null }),
+  notify: (/** @type {string} */ text) => notes.push(text),
+  open: async () => null,
+  close: () => {},
+  julia: {},
+  autopilot: {},
+  tried: {},
+  second: () => {},
+  ...keys,
+});
+/** Render a component, and return its element. */
+async function shown(/** @type {any} */ View, /** @type {object} */ props = {}) {
+  const root = document.createElement("div");
+  document.body.appendChild(root);
+  render(html`<${View} ...${props} />`, root);
+  await settled();
+  return root;
+}
+
+test("the point where the pointer has come to rest is asked for, though another one is not answered", async () => {
+  const explorer = explorerOf(),
+    panel = inspectPanel(context(explorer));
+  const root = await shown(panel.View),
+    point = (/** @type {number} */ x) => {
+      explorer.pointer = { x, y: 0 };
+      explorer.dispatchEvent(new CustomEvent("pointer"));
+    };
+  await until(() => explorer.asked.length === 1); // about the middle
+  point(10);
+  await until(() => explorer.asked.length === 2);
+  point(20);
+  await until(() => explorer.asked.length === 3);
+  const at = explorer.asked.map((/** @type {any} */ { message }) => message.at[0]);
+  assert.deepEqual(at.slice(-2), [160, 320]);
+  explorer.asked.at(-2).resolve(null); // as `Requests` does
+  explorer.asked.at(-1).resolve({ center: ["0.125", "0"], count: 7 });
+  await settled();
+  assert.match(root.text, /0\.125/);
+  render(null, root);
+});
+
+const SOLID = { placed: { ...PLACED, camera: {}, space: {}, values: false } };
+
+/** Return the panel of a solid, in which two views were found. */
+async function found() {
+  const explorer = explorerOf(SOLID),
+    panel = findPanel(context(explorer)),
+    root = await shown(panel.View);
+  return { explorer, panel, root };
+}
+
+test("a second flight to a view of a solid ends by Escape, too", async () => {
+  const { explorer, panel, root } = await found();
+  root.named("Find views").hear("click");
+  const way = [
+    [0, 0, 0, 1, 0, 0],
+    [1, 0, 0, 1, 0, 0],
+  ];
+  explorer.jobs[0].resolve({ views: [0, 1].map(() => ({ camera: {}, way, score: 1 })) });
+  await settled();
+  page.ImageData = class {};
+  const canvas = document.createElement("canvas");
+  canvas.getContext = () => ({ putImageData() {}, drawImage() {} });
+  const { createElement } = document;
+  document.createElement = (/** @type {string} */ name) =>
+    Object.assign(createElement(name), { getContext: canvas.getContext });
+  for (const index of [0, 1])
+    explorer.jobs[1].told({
+      t: "surprised",
+      index,
+      scene: {},
+      preview: { w: 1, h: 1, data: new Uint8Array(4) },
+    });
+  await settled();
+  const cards = root.all.filter(
+    (/** @type {any} */ each) =>
+      each.className?.includes?.("card") || each.attributes.class === "card",
+  );
+  assert.equal(cards.length, 2);
+  cards[0].hear("click");
+  cards[1].hear("click");
+  await settled();
+  assert.equal(explorer.frames.size, 1);
+  assert.ok(panel.cancel());
+  assert.equal(explorer.frames.size, 0);
+  // Small pictures of views that were found before do not come among others.
+  assert.equal(explorer.jobs[1].cancelled, false);
+  root.named("Find views").hear("click");
+  assert.ok(explorer.jobs[1].cancelled);
+  explorer.jobs[1].resolve(); // the next sheet waits for this one
+  document.createElement = createElement;
+  render(null, root);
+});
+
+test("a place of a film has a number that no other one has, in a page that is loaded again", async () => {
+  const places = [2, 3].map((id) => ({ id, title: `${id}`, link: `${id}`, thumbnail: "" }));
+  stored["fractals.film"] = JSON.stringify({ places });
+  const explorer = explorerOf(),
+    panel = filmPanel(context(explorer));
+  panel.add();
+  explorer.asked[0].resolve({ items: [{ title: "new", link: "new", thumbnail: "" }] });
+  await settled();
+  const ids = JSON.parse(stored["fractals.film"]).places.map((/** @type {any} */ { id }) => id);
+  assert.deepEqual(ids, [2, 3, 4]);
+});
+
+test("times of places stay where the length of another film is changed", async () => {
+  const places = [1, 2].map((id) => ({ id, title: `${id}`, link: `${id}`, thumbnail: "" }));
+  stored["fractals.film"] = JSON.stringify({ places, times: [0, 4] });
+  const explorer = explorerOf(),
+    root = await shown(filmPanel(context(explorer)).View);
+  root.named("Whole set").hear("click");
+  await until(() => explorer.asked.length);
+  const answer = {
+    seconds: 1,
+    frames: 1,
+    length: 10,
+    left_out: [],
+    times: [],
+    depths: [0, 1],
+    bytes: 1,
+  };
+  explorer.asked.at(-1).resolve(answer);
+  await until(() => root.text.includes("1 frames"));
+  const field = root.all.find((/** @type {any} */ each) => each.id === "field-Seconds");
+  field.value = "20";
+  field.hear("change", { target: field });
+  await until(() => explorer.asked.at(-1).message.seconds === 20);
+  assert.deepEqual(JSON.parse(stored["fractals.film"]).times, [0, 4]);
+  assert.equal(explorer.asked.at(-1).message.seconds, 20);
+  render(null, root);
+});
+
+test("a palette that is pointed at no more is laid over no image of points", async () => {
+  const explorer = explorerOf({
+    placed: { ...PLACED, values: false },
+    stage: { renderer: { values: true }, peek: () => false },
+    catalog: {
+      ...explorerOf().catalog,
+      palettes: [{ name: "ember", title: "Ember", stops: ["#000000", "#ffffff"], cyclic: true }],
+      schema: { $defs: { Display: { properties: KEYS }, Develop: { properties: KEYS } } },
+      curves: [],
+      filters: [],
+    },
+  });
+  const panel = colorPanel(context(explorer, { tried: { end() {} } })),
+    root = await shown(panel.View),
+    ember = root.all.find((/** @type {any} */ each) => each.attributes.title === "Ember");
+  ember.hear("pointermove", { pointerType: "mouse" });
+  ember.hear("pointerleave");
+  explorer.asked[0].resolve({ entries: 1, rows: new Uint16Array(9) });
+  await settled();
+  assert.equal(explorer.jobs.length, 0);
+  render(null, root);
+});
+
+for (const [name, panelOf, button] of /** @type {const} */ ([
+  ["surprises", surprisePanel, "More like Mutation"],
+  ["the gallery", galleryPanel, "More like Sea"],
+]))
+  test(`more like a scene of ${name} is mutated once that scene is drawn`, async () => {
+    let drawn = 0;
+    const explorer = explorerOf();
+    page.history ??= { state: {}, replaceState() {} };
+    explorer.catalog = {
+      ...explorer.catalog,
+      scenes: [{ name: "sea", title: "Sea", group: "Flat" }],
+    };
+    const panel = panelOf(context(explorer, { open: async () => ({ draw: () => (drawn += 1) }) }));
+    if (panelOf === surprisePanel) {
+      panel.draw();
+      const preview = { w: 1, h: 1, data: new Uint8Array(4) };
+      page.ImageData = class {};
+      const { createElement } = document;
+      document.createElement = (/** @type {string} */ tag) =>
+        Object.assign(createElement(tag), {
+          getContext: () => ({ putImageData() {}, drawImage() {} }),
+        });
+      explorer.jobs[0].told({ t: "surprised", index: 0, label: "Mutation", scene: {}, preview });
+      document.createElement = createElement;
+      explorer.jobs[0].resolve({});
+      await settled();
+    }
+    const root = await shown(panel.View),
+      more = root.named(button),
+      count = () => drawn + explorer.jobs.length,
+      before = count();
+    more.hear("click");
+    explorer.dispatchEvent(new CustomEvent("drawn")); // of the scene that is left
+    await settled();
+    assert.equal(count(), before);
+    explorer.opening = false;
+    explorer.dispatchEvent(new CustomEvent("drawn"));
+    explorer.dispatchEvent(new CustomEvent("drawn"));
+    await settled();
+    assert.equal(count(), before + 1);
+    more.hear("click");
+    const detail = { kind: "error", text: "it can't be drawn" };
+    explorer.dispatchEvent(new CustomEvent("message", { detail }));
+    explorer.opening = false;
+    explorer.dispatchEvent(new CustomEvent("drawn"));
+    await settled();
+    assert.equal(count(), before + 1);
+    render(null, root);
+  });
+
+test("a bookmark that could not be removed is not told to be, and an order that was not kept is not shown", async () => {
+  const explorer = explorerOf(),
+    panel = bookmarksPanel(context(explorer)),
+    root = await shown(panel.View);
+  panel.shown();
+  const items = ["a", "b"].map((id) => ({ id, title: id, link: id, thumbnail: "" }));
+  explorer.asked[0].resolve({ items });
+  await settled();
+  notes.length = 0;
+  root.named("Remove a").hear("click");
+  explorer.asked.at(-1).reject(new Error("the connection is lost"));
+  await settled();
+  assert.deepEqual(notes, ["the connection is lost"]);
+  const titles = () =>
+    root.all
+      .filter((/** @type {any} */ each) => each.localName === "li")
+      .map((/** @type {any} */ { text }) => text.trim());
+  const grip = root.all.find((/** @type {any} */ each) => each.attributes["data-grip"] === "a");
+  document.querySelector = () => null;
+  grip.hear("keydown", { key: "ArrowRight" });
+  await settled();
+  assert.deepEqual(titles(), ["b", "a"]);
+  explorer.asked.at(-1).reject(new Error("the connection is lost"));
+  await settled();
+  assert.deepEqual(titles(), ["a", "b"]);
+  assert.equal(notes.length, 2);
+  render(null, root);
+});
+
+test("a layer is moved again by the key that has moved it: the focus goes along", async () => {
+  const own = observe({
+    color: { layers: ["slopes", "distance", "rank"].map((coloring) => ({ coloring })) },
+    picked: 1,
+  });
+  const explorer = explorerOf();
+  const View =
+    () => html`<${Layers} explorer=${explorer} color=${own.color} picked=${own.picked} level=${0} catalog=${explorer.catalog} tried=${{}} Mask=${() => null}
+    pick=${(/** @type {number} */ picked) => (own.picked = picked)} change=${(/** @type {any} */ color) => (own.color = color)} />`;
+  const root = await shown(View);
+  document.querySelectorAll = () =>
+    root.all.filter(
+      (/** @type {any} */ each) =>
+        each.localName === "button" &&
+        each.parentNode.localName === "span" &&
+        /picked/.test(
+          each.parentNode.parentNode.className ?? each.parentNode.parentNode.attributes.class,
+        ),
+    );
+  for (const [order, name] of [
+    ["distance slopes rank", "Move Slopes up"],
+    ["distance rank slopes", "Move Slopes down"],
+  ]) {
+    const up = root.named("Move Slopes up");
+    up.focus();
+    up.hear("click");
+    await settled(50);
+    assert.equal(own.color.layers.map(({ coloring }) => coloring).join(" "), order);
+    assert.equal(document.activeElement.attributes["aria-label"], name);
+  }
+  render(null, root);
+});
