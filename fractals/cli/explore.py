@@ -42,7 +42,7 @@ site_options = section(
         "--site FOLDER": "Write static files for any web host in place of serving: their page "
         "draws escape-time scenes by itself.",
         "--site-formula NAME site_formulas": "A formula of the site; can be repeated (default: "
-        "all, which compiles for some minutes).",
+        "all: about 25 minutes of one core).",
     },
     site_formulas={"multiple": True},
 )

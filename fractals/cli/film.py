@@ -113,7 +113,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     """
     from fractals.films.encode import check_encoder
     from fractals.films.sizes import with_measured_file
-    from fractals.films.writing import video_of
+    from fractals.films.writing import sound_of, video_of
     from fractals.scene.credits import HOUSE
 
     own = _taken(options, "to", "cycle", "turn", "seconds", "fps", "preview")
@@ -142,6 +142,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     if video:  # before a program is compiled, which takes seconds
         check_encoder(video)
     if dry_run:
+        sound_of(film, path, video, saving["sound"])
         with ProgressLine(0, program_of(film.scene)):
             plan = film.plan(video, measured=True, sound=bool(saving["sound"]))
             plan = with_measured_file(film, plan, path)

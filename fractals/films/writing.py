@@ -110,8 +110,7 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
             "make a range of a sequence, such as frames=(0, 1000) of frames/"
         )
     suffix = Path(name).suffix.lower()
-    if video is None:
-        check_silent(film, suffix if suffix in MOST_FPS else "a sequence of PNGs", options)
+    heard = sound_of(film, name, video, options.sound)
     if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, options)
     # Where there is a work folder, the film may be its own: see `_write_video`.
@@ -122,26 +121,39 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
         return Output(Path(name), numbers, options)
     video.check_size(film.size)
     encode.check_encoder(video)
-    own = film.scene.film.sound if film.scene.film else None
-    heard = (options.sound, 0.0) if options.sound else (own.file, own.start) if own else None
     if heard:
-        encode.check_sound(heard[0])
         heard = heard[0], heard[1] + numbers.start / film.fps
     if options.cluster is not None:
         check_cluster(options.cluster, film)
     return Output(Path(name), numbers, options, video, heard)
 
 
-def check_silent(film: Timeline, kind: str, options: SaveOptions) -> None:
-    """Raise an `OptionError` where sound is asked for that a kind of file can't hold."""
-    own = film.scene.film and film.scene.film.sound
-    if options.sound or own:
-        asked = "sound=" if options.sound else "[film.sound] of the scene"
+def sound_of(
+    film: Timeline, path: str, video: Video | None, given: str | None
+) -> tuple[str, float] | None:
+    """Return the file of a film's sound, and its seconds to leave out; None: there is none.
+
+    given : str or None
+        A file of sound in place of the scene's.
+
+    Raises FractalsError where the file is missing, and OptionError where a film of this kind holds
+    no sound.
+    """
+    own = film.scene.film.sound if film.scene.film else None
+    if not (given or own):
+        return None
+    if video is None:
+        suffix = Path(path).suffix.lower()
+        kind = suffix if suffix in MOST_FPS else "a sequence of PNGs"
+        asked = "sound=" if given else "[film.sound] of the scene"
         *some, last = encode.AUDIO
         raise OptionError(
             f"{kind} holds no sound: leave {asked} out, or end the name in {', '.join(some)} or "
             f"{last}"
         )
+    heard = (own.file, own.start) if own and not given else (str(given), 0.0)
+    encode.check_sound(heard[0])
+    return heard
 
 
 def _numbers(film: Timeline, frames: tuple[int, int] | None) -> range:

@@ -130,6 +130,26 @@ def test_bad_inputs_are_one_line(film, ffmpeg, arguments, code, words):
 
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []], ids=["dry run", "film"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("a.mp4", "'gone.wav': no such file of sound"), ("a.webp", ".webp holds no sound")],
+)
+def test_sound_that_a_film_can_not_have_is_one_line(film, ffmpeg, monkeypatch, dry, name, words):
+    """Before anything is compiled or drawn, in a dry run too."""
+    from fractals.films.film import Film
+
+    monkeypatch.setattr(Film, "frames", lambda *_, **__: pytest.fail("frames are drawn"))
+    if dry:
+        monkeypatch.setattr(Film, "plan", lambda *_, **__: pytest.fail("a plan is made"))
+    Path("keys.toml").write_text(FILM + '[film.sound]\nfile = "gone.wav"\n')
+    for asked in (["seahorse", "--cycle", "1", "--audio", "gone.wav"], ["keys.toml"]):
+        _, out, err = film(*asked, *dry, "-o", name)
+        assert out == b""
+        assert one_line(err), err
+        assert words in err
+
+
+@pytest.mark.parametrize("dry", [["--dry-run"], []], ids=["dry run", "film"])
 def test_no_ffmpeg_is_one_line(film, ffmpeg, monkeypatch, dry):
     """Before anything is compiled or drawn."""
     from fractals.films import encode
