@@ -120,6 +120,7 @@ class FakeElement extends FakeNode {
 export function makePage() {
   const body = new FakeElement("body");
   page.document = Object.assign(new EventTarget(), {
+    querySelector: () => null, // panels are drawn into nothing
     body,
     documentElement: new FakeElement("html"),
     activeElement: body,
