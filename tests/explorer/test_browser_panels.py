@@ -970,6 +970,7 @@ def test_a_file_is_opened_and_a_bad_one_explained(tab, tmp_path):
     panel.locator("input[type=file]").set_input_files(good)
     tab.until("explorer.scene.title === 'The armada'")
     assert place_of(tab.settle())[1] == scene.view.width
+    panel = opened(tab, "Gallery")  # it closed, so that the picture is seen
     panel.locator("input[type=file]").set_input_files(bad)
     tab.page.locator(".message.error").first.wait_for()
     tab.page.get_by_role("button", name="Dismiss").first.click()
