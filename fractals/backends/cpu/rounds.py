@@ -40,7 +40,7 @@ def in_place(text: str) -> str:
 def _ordered(function: re.Match[str]) -> str:
     """Return the text of a function, with the order of operations for its loops in place."""
     body = LOOP.sub(_in_place, function["body"])
-    order = f" {ORDER}" * (ORDER != "" and body != function["body"])
+    order = f" {ORDER}" if ORDER and body != function["body"] else ""
     return f"define {function['head']}{order} {{\n{body}}}"
 
 

@@ -128,13 +128,13 @@ class WideFunctions(NamedTuple):
     right_limb: Any
     product: Any  # (a, b): both halves
     borrowed: Any  # (a, b): 1 where a is less than b, otherwise 0
-    low: Any  # (value): its lowest limbs, a number of so many
+    low: Any  # (value): the number that its lowest limbs are
     with_low: Any  # (value, low): the value with other lowest limbs
-    of_low: Any  # (low)
+    of_low: Any  # (low): the number with these lowest limbs, and zeros above
 
 
 def wide_functions(limbs, lowest=1):
-    """Return the `WideFunctions` of numbers of some limbs; `lowest`: those of `low`."""
+    """Return the `WideFunctions` of numbers of some limbs; `lowest`: how many `low` takes."""
     wide, part = Wide(limbs), Wide(lowest)
     upper = wide.value(2 ** (BITS * limbs) - 2 ** (BITS * lowest))
     pair, word = types.UniTuple(wide, 2), types.int64

@@ -86,7 +86,7 @@ def write_site(
     try:
         with _whole(where) as made:
             _write(made, first, formulas, threads_for(threads), on_message)
-    except OSError as error:  # a full disk is told without the file
+    except OSError as error:  # that of a full disk names no file
         raise FractalsError(f"'{shown(where)}': {error.strerror or error}") from None
     size = sum(path.stat().st_size for path in where.rglob("*") if path.is_file())
     on_message(f"{shown(where)}: {size / 1e6:.1f} MB, for any host of static pages")

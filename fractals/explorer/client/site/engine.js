@@ -718,7 +718,7 @@ function sameValues(one, other) {
     key,
     layers.map(({ value, place, constants, plane, counted, range }) => [
       value,
-      place.replace(" cyclic", " "),
+      place.replace(" cyclic", " "), // which is the palette's
       constants.slice(2), // after density and offset
       plane,
       counted,
