@@ -43,9 +43,17 @@ MIN_APART = 1e-270
 MIN_SHIFTED_WORK = 2**20
 
 
+def is_known_by_name(formula: Formula) -> bool:
+    """Tell whether the label of a formula says what its step is.
+
+    A formula of a user's file may have any name, and its text may change.
+    """
+    return formula.step.__module__.startswith("fractals.")
+
+
 def has_near_orbits(formula: Formula) -> bool:
     """Tell whether `fractals.kernels.near_orbits` has a formula's step: z**d + c."""
-    return formula.name in ("mandelbrot", "multibrot")
+    return formula.name in ("mandelbrot", "multibrot") and is_known_by_name(formula)
 
 
 def is_near(known: Reference, apart: Point, view_radius: Fraction) -> bool:
@@ -225,8 +233,7 @@ def folder() -> Path | None:
 def _name(wanted: OrbitRequest, same: bool, with_moves: bool) -> str | None:
     """Return the name of an orbit; None if it can't be kept."""
     formula, radius = wanted.formula, wanted.view_radius
-    # The name of a formula from elsewhere does not identify its text, which may change.
-    if not formula.step.__module__.startswith("fractals."):
+    if not is_known_by_name(formula):
         return None
     place = formula.label, *map(_text, (*wanted.start, *wanted.c)), wanted.escape_radius
     own = wanted.bits, wanted.max_iterations, "" if radius is None else _text(radius)

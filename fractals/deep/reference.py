@@ -207,18 +207,15 @@ class _Orbit:
         wanted, rules, points, low = self._wanted, self._rules, self._points, self._low
         step, max_iterations = self._formula.step, wanted.max_iterations
         seek, degree, factor, near, near_e, inner, kink, _, move = rules
-        x, y = (mpfr_of(part) for part in wanted.start)
+        x, y = self._begin()
         a, b = (mpfr_of(part) for part in wanted.c)
+        compiled = compiled_steps(step, (a, b), wanted.bits, rules, points, low)
+        u, v = points  # of which there is one so far
+        n, is_tiny = 0, False
         d, e = 0j, 0  # dZ/dc = d 2**e, and 2 view_radius |dZ/dc| = gate |d|
         gate = near * _scaled(near_e)
-        n, u, v, is_tiny = 0, float(x), float(y), False
-        points.extend((u, v))
-        if abs(u) < MAX_TINY and abs(v) < MAX_TINY:
-            self._keep_tiny(0, x, y)
-        saved_n, saved, saved_x, saved_y = 0, u, x, y
-        if kink:
-            self._keep_kinks(0, x, y)
-        compiled = compiled_steps(step, (a, b), wanted.bits, rules, points, low)
+        # The point to compare with (Brent, 1980): that of the last power of two of steps
+        saved, saved_x, saved_y = u, x, y
         # Python 3.11 specializes no loop that jumps back by a condition, which took 1.15 times as
         # long.
         while True:
@@ -229,7 +226,7 @@ class _Orbit:
                 n, (x, y), (saved_x, saved_y), d, e = compiled.take(begun, max_iterations, on_steps)
                 if n > begun.n:
                     u, v, saved = float(x), float(y), float(saved_x)
-                    saved_n, gate = 1 << (n.bit_length() - 1), near * _scaled(near_e + e)
+                    gate = near * _scaled(near_e + e)
                     continue
             n += 1
             if seek:
@@ -258,26 +255,46 @@ class _Orbit:
             is_tiny = -MAX_TINY < u < MAX_TINY and -MAX_TINY < v < MAX_TINY
             if is_tiny:
                 self._keep_tiny(n, x, y)
-            if kink:
-                s, t = abs(u), abs(v)
-                beside = s < kink or t < kink or -kink < s - t < kink
-                if beside or (self._higher and _near_axis(complex(u, v), self._higher)):
-                    self._keep_kinks(n, x, y)
+            if kink and self._is_near_kink(u, v):
+                self._keep_kinks(n, x, y)
             if u * u + v * v > inner and self._has_escaped(n, x, y):
                 return
-            if seek and -gate * long < u < gate * long and -gate * long < v < gate * long:
-                return self._end_at_period(n, x, y, long, e)
-            if seek and is_tiny:
-                z, k = _split(x, y)
-                if max(abs(z.real), abs(z.imag)) * _scaled(k - near_e - e) < near * long:
+            if seek:
+                radius = gate * long
+                about_0 = -radius < u < radius and -radius < v < radius
+                if about_0 or (is_tiny and self._is_about_0(x, y, long, e)):
                     return self._end_at_period(n, x, y, long, e)
             if u == saved and x == saved_x and y == saved_y:
-                self._repeats = n - saved_n
+                self._repeats = n - _last_power_of_two(n - 1)
                 return
-            if n & (n - 1) == 0:  # after Brent, 1980
-                saved_n, saved, saved_x, saved_y = n, u, x, y
+            if n & (n - 1) == 0:
+                saved, saved_x, saved_y = u, x, y
             if on_steps and n % STEPS_PER_CALL == 0:
                 on_steps(n)
+
+    def _begin(self) -> tuple[Any, Any]:
+        """Keep the first point, and return its parts."""
+        x, y = (mpfr_of(part) for part in self._wanted.start)
+        u, v = float(x), float(y)
+        self._points.extend((u, v))
+        if abs(u) < MAX_TINY and abs(v) < MAX_TINY:
+            self._keep_tiny(0, x, y)
+        if self._formula.kinks:
+            self._keep_kinks(0, x, y)
+        return x, y
+
+    def _is_near_kink(self, u: float, v: float) -> bool:
+        """Tell whether a point lies near an axis or a diagonal, where formulas have kinks."""
+        s, t = abs(u), abs(v)
+        if s < NEAR_KINK or t < NEAR_KINK or -NEAR_KINK < s - t < NEAR_KINK:
+            return True
+        return bool(self._higher) and _near_axis(complex(u, v), self._higher)
+
+    def _is_about_0(self, x: Any, y: Any, long: float, e: int) -> bool:
+        """Tell whether a point too small for float64 ends the orbit at a period."""
+        z, k = _split(x, y)
+        _, _, _, near, near_e, *_ = self._rules
+        return max(abs(z.real), abs(z.imag)) * _scaled(k - near_e - e) < near * long
 
     def _has_escaped(self, n: int, x: Any, y: Any) -> bool:
         """Tell whether the orbit ends at a point near the escape radius, or beyond it."""
@@ -329,6 +346,11 @@ class _Orbit:
             least_radius=self._least_radius,
             low=low,
         )
+
+
+def _last_power_of_two(n: int) -> int:
+    """Return the last power of two up to n; 0 of 0."""
+    return 1 << n.bit_length() >> 1
 
 
 def _is_near(u: float, v: float, s: float, t: float) -> bool:

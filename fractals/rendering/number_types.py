@@ -137,14 +137,13 @@ def _too_deep(formula: Formula, precision: str, least: str) -> str:
 
 def check_range(scene: Scene, formula: Formula, precision: str) -> None:
     """Raise an `OptionError` for an escape radius whose last step overflows the number type."""
-    largest = 2 * formula.degree * math.log2(scene.iteration.escape_radius + 1)
-    if largest > (127 if precision == "float32" else 1023):
-        raise _overflow(scene, formula, precision)
-
-
-def _overflow(scene: Scene, formula: Formula, precision: str) -> OptionError:
-    most = 2 ** (127 / 2 / formula.degree) - 1
-    return OptionError(
-        f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
-        f"give at most {most:.0f}, or precision='float64'"
+    radius, degree = scene.iteration.escape_radius, formula.degree
+    largest = 127 if precision == "float32" else 1023  # exponent of two of a number
+    if 2 * degree * math.log2(radius + 1) <= largest:
+        return
+    ways = ["precision='float64'"] if precision == "float32" else []
+    if (most := math.floor(2 ** (largest / 2 / degree) - 1)) >= 2:  # the least radius of a scene
+        ways.insert(0, f"at most {most}")
+    raise OptionError(
+        f"escape_radius {radius:g} overflows {precision} here: give {', or '.join(ways)}"
     )

@@ -46,8 +46,9 @@ BYTES_OF_GLOW = 48  # of a pixel, while the light of a whole picture glows
 BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
 BYTES_A_POINT = 100  # of a reference orbit and the tables that skip along it
 
-# log2 of the samples' distance, below which each difference has an exponent of its own: squares of
-# differences must stay above 2**-1074, the smallest float64, with bits to spare.
+# log2 of what a step may make of the samples' distance, below which each difference has an exponent
+# of its own: float64 ends at 2**-1074, and differences need bits to spare above it. Near 0 a step
+# of a Julia set raises differences to a power. In a parameter picture a step adds c to them.
 EXTENDED = -900
 GUARD_BITS = 64  # of a reference orbit, beyond the bits that tell samples apart
 

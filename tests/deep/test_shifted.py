@@ -251,6 +251,25 @@ def test_orbits_on_the_disk_and_of_other_kinds(computed, monkeypatch):
     assert find(5) == (4, False)
 
 
+def test_a_formula_of_the_user_is_known_by_its_step_and_not_by_its_name(computed):
+    """Its file may begin as a copy of ours, and keep the name; it got the orbit of z² + c."""
+    plan = make_plan(fractals.load_scene("wheels"), "cpu")
+    ours = plan.formula
+
+    def step(x, y, a, b):
+        return ours.step(x, -y, a, b)
+
+    def find(k, formula):
+        c = plan.center[0] + k * plan.width / 20, plan.center[1]
+        wanted = OrbitRequest(formula, ZERO, c, plan.bits, 8000, RADIUS, plan.width / 2)
+        return orbit_cache.find(wanted).orbit, compute_orbit(wanted).orbit
+
+    find(0, ours)
+    find(1, ours)  # which gives others
+    found, exact = find(2, replace(ours, step=step))
+    assert np.array_equal(found[:100], exact[:100])
+
+
 def test_the_same_orbit_is_computed(computed):
     """The parts of a store have equal bits, wherever and after whatever they are computed."""
     plan = make_plan(fractals.load_scene("wheels"), "cpu")

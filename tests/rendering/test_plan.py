@@ -350,13 +350,27 @@ def test_width_is_the_home_width_over_zoom(julia):
     assert make_plan(scene(width="3.5")).width == Fraction(7, 2)
 
 
-def test_escape_radius_must_fit_the_number_type():
-    power8 = {"name": "multibrot", "power": 8}
+@pytest.mark.parametrize(
+    ("formula", "precision", "others"),
+    [
+        ({"name": "multibrot", "power": 8}, "float32", True),
+        ("z^64 + c", "float64", False),  # it was told to give at most 1, or float64
+        ("z^64 + c", "double-double", False),
+    ],
+)
+def test_escape_radius_must_fit_the_number_type(formula, precision, others):
     with pytest.raises(OptionError, match="at most") as caught:
-        make_plan(scene(power8, escape_radius=1e9, precision="float32"))
+        make_plan(scene(formula, escape_radius=1e9, precision=precision))
     most = float(str(caught.value).split("at most ")[1].split(",")[0])
-    make_plan(scene(power8, escape_radius=most, precision="float32"))
-    make_plan(scene(power8, escape_radius=1e9))
+    make_plan(scene(formula, escape_radius=most, precision=precision))
+    assert most >= 200
+    assert ("precision='float64'" in str(caught.value)) == others
+
+
+def test_a_number_type_without_room_for_any_radius_is_not_offered_one():
+    with pytest.raises(OptionError, match=r"here: give precision='float64'$"):
+        make_plan(scene("z^64 + c", escape_radius=2, precision="float32"))
+    make_plan(scene({"name": "multibrot", "power": 8}, escape_radius=1e9))
 
 
 def test_blocks_only_where_no_orbit_comes_back():
