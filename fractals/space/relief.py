@@ -428,7 +428,9 @@ def camera_of(scene: Scene, ground: Ground) -> tuple[list[float], float]:
 
 
 def _largest(fits: Callable[[float], bool], most: float) -> float:
-    """Return the largest distance up to the most that fits, or 0."""
+    """Return the largest distance that fits, or 0; `most`: one that is seldom exceeded."""
+    while fits(most):  # a camera of a small field, or of a high picture, is farther away
+        most *= 2
     low, high = most, most
     while not fits(low):
         low, high = 0.9 * low, low

@@ -204,6 +204,25 @@ def test_a_tilted_camera_sees_the_ground_in_every_corner():
 
 
 @pytest.mark.parametrize(
+    ("size", "field"),
+    [((36, 20), 42), ((36, 20), 2), ((36, 20), 0.1), ((20, 20), 10), ((10, 60), 42)],
+)
+def test_the_ground_just_fills_a_tilted_picture(size, field):
+    """The corners of the picture see the ground, of which one is at its border."""
+    scene = load_scene("mandelbrot").replace(**{**SUNNY, "size": size, "field": field, "tilt": 30})
+    ground = grounds.ground_of(np.zeros(size[::-1]), np.zeros((*size[::-1], 3), np.float32))
+    numbers, _ = relief.camera_of(scene, ground)
+    place, ahead, right, up = np.array(numbers[:12]).reshape(4, 3)
+    half = np.array(size) / 2
+    beyond = []
+    for x, y in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+        sight = ahead + math.tan(math.radians(field / 2)) * (x * size[0] / size[1] * right + y * up)
+        seen = place - sight * place[2] / sight[2]
+        beyond.append(np.abs((seen[:2] - 0.5 - half) / half).max())
+    assert max(beyond) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
     ("keys", "line"),
     [
         ({"formula": "mandelbulb"}, "a relief is made of an escape-time formula"),
