@@ -204,10 +204,10 @@ def convert_command(
     """Convert a scene, a palette or raw numbers to another format, and report what was lost.
 
     IN is anything that render draws, a palette, or - for stdin. The suffix of OUT, or of -o, is its
-    format
-    (fractals list formats); - writes TOML to stdout. A palette becomes the palette of a scene, and
-    a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are converted into
-    each other. Other programs have no maximum of iterations "auto": the number found is written.
+    format (fractals list formats); - writes TOML to stdout. A palette becomes the palette of a
+    scene, and a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are
+    converted into each other. Other programs have no maximum of iterations "auto": the number
+    found is written.
     """
     from fractals.io.escape_data import SUFFIXES
     from fractals.io.files import check_output, written
@@ -328,6 +328,8 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     from fractals.tools.schema import schema_of
 
     if schema:
+        if file is not None:
+            raise OptionError("--schema is that of all scenes: name none with it")
         print_json(schema_of(Scene))
         return
     if file is None:

@@ -84,8 +84,8 @@ def explore_command(
     if site is None and site_formulas:
         raise OptionError("--site-formula names formulas of a site: give --site FOLDER, too")
     if site is not None:
-        if server["classroom"]:
-            raise OptionError("classroom=: a class requires the server: leave out --site")
+        own = (*server, "no_browser", "cpu", "gpu", "device", "keys", "insecure", "returns")
+        shared.check_left_out("--site writes files, and starts no server", *own)
         from fractals.explorer.server import check_extra
 
         check_extra()
