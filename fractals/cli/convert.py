@@ -270,14 +270,14 @@ def limit_of(source: str, scene: "Scene") -> int:
 
 def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     """Return the table of a scene, or of a palette: a built-in one, or a file of stops."""
-    from fractals.io.tables import read_table
+    from fractals.io.load import table_of_file
 
     if source == "-":
         return read_stdin(lost)
     built_in = catalog.has("palette", source) and not catalog.has("gallery", source)
     if built_in and not os.path.exists(source):
         return {"color": {"palette": source}}
-    table = read_table(source, lost, shared.formulas(), shared.lossy())
+    table = dict(table_of_file(source, lost, shared.formulas(), shared.lossy()))
     return {"color": {"palette": table}} if "stops" in table else table
 
 
