@@ -142,7 +142,7 @@ def surprise_command(
 
     device = shared.device_request(options)
     scene = requested_scene(scenes, options)
-    path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
+    path = Path(output or default_output(scenes, options, "-surprise.png", free=not overwrite))
     check_png(path, overwrite)
     where = Path(folder) if folder else path.parent
     names = [where / f"{path.stem}-{k}.toml" for k in range(1, surprise.COUNT + 1)]

@@ -58,7 +58,7 @@ def sheet_command(
     if kind not in sheet.KINDS:
         raise OptionError(f"--of: '{shown(kind, 40)}': choose {', '.join(sheet.KINDS)}")
     scene = requested_scene(scenes, options)
-    path = output or default_output(scenes, {}, "-sheet.png", free=not overwrite)
+    path = output or default_output(scenes, options, "-sheet.png", free=not overwrite)
     check_png(path, overwrite)
     with ProgressLine(program=f"a sheet of {kind}"):
         found = list(sheet.cells(scene, kind))
@@ -192,7 +192,7 @@ def tiles_command(
     how = shared.drawing_request(options)
     if cluster := shared.cluster_request(options):
         how["cluster"] = cluster
-    folder = Path(output or f"{source_name(scenes[0]) if scenes else 'mandelbrot'}-tiles")
+    folder = Path(output or default_output(scenes, options, "-tiles", free=False))
     changed = any(value not in (None, ()) for value in options.values())
     source = scenes[0].lower() if len(scenes) == 1 else ""
     if source.endswith(PICTURES) and not changed:

@@ -174,3 +174,18 @@ def test_a_default_name_is_short_enough_for_a_file(letter):
     assert len(name.encode()) < 230
     assert name.startswith(letter * 50)
     assert name.endswith("-surprise.png")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("sheet --formula burning_ship", "burning_ship-sheet.png"),
+        ("surprise seahorse --julia 0.3,0.5", "seahorse-julia-surprise.png"),
+        ("tiles seahorse julia --cpu", "julia-tiles"),
+        ("tiles --formula burning_ship --cpu", "burning_ship-tiles"),
+    ],
+)
+def test_a_default_name_says_what_is_drawn(run, words, name):
+    Path(name).write_text("in the way")
+    code, _, err = run(*words.split())
+    assert (code, f"'{name}' exists" in err) == (1, True), err
