@@ -134,7 +134,7 @@ def compute_command(
     lost: list[str] = []
     how = shared.drawing_request(options)
     cluster = shared.cluster_request(options)
-    resumes = any(source.lower().endswith(".fz") for source in scenes)
+    resumes = any(Path(source).suffix.lower() == ".fz" for source in scenes)  # or "sea.fz/"
     scene = requested_scene(scenes, options, lost, shared.scene_table(), fits=not resumes)
     if output is None:
         resumed = len(scenes) == 1 and resumes

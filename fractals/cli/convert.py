@@ -221,7 +221,7 @@ def convert_command(
     target = output if target is None else target
     if target is None:
         raise OptionError("name the file to write: fractals convert IN -o OUT")
-    if is_raw(source) and target.lower().endswith(SUFFIXES):
+    if is_raw(source) and Path(target).suffix.lower() in SUFFIXES:
         convert_raw(source, target, overwrite, as_json)
         return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
@@ -260,7 +260,7 @@ def limit_of(source: str, scene: "Scene") -> int:
     from fractals.io.files import read_store_header
     from fractals.rendering.render import find_max_iterations
 
-    if is_raw(source) and source.lower().endswith(".fz"):
+    if is_raw(source) and Path(source).suffix.lower() == ".fz":
         known = read_store_header(Path(source)).get("max_iterations")
         if isinstance(known, int):
             return known
@@ -401,12 +401,13 @@ def show_raw(file: str) -> "Scene":
     from fractals.rendering.families import load_raw
     from fractals.rendering.raw_numbers import EscapeData
 
-    if file.lower().endswith(".fz") and "family" in read_store_header(Path(file)):
+    is_store = Path(file).suffix.lower() == ".fz"
+    if is_store and "family" in read_store_header(Path(file)):
         found = load_raw(file)
         tell(f"{file}: {found}")
         scene: Scene = found.scene
         return scene
-    if file.lower().endswith(".fz"):
+    if is_store:
         store = open_store(file)
         done = int(store.done().sum())
         planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())

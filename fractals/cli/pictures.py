@@ -194,15 +194,15 @@ def tiles_command(
         how["cluster"] = cluster
     folder = Path(output or default_output(scenes, options, "-tiles", free=False))
     changed = any(value not in (None, ()) for value in options.values())
-    source = scenes[0].lower() if len(scenes) == 1 else ""
-    if source.endswith(PICTURES) and not changed:
+    ending = Path(scenes[0]).suffix.lower() if len(scenes) == 1 else ""
+    if ending in PICTURES and not changed:
         shared.check_left_out(f"{scenes[0]} is cut, and not drawn", *IDLE)
         picture = Path(scenes[0])
         with tiles.of_picture(folder, picture, tile, suffix, overwrite) as (pyramid, scene):
             finish(pyramid, scene, picture, how["threads"])
         return
     raw: Any = None
-    if source.endswith(SUFFIXES):
+    if ending in SUFFIXES:
         known = {each.name for each in recolor_command.params} | {"tile", "suffix"}
         others = [each.name or "" for each in tiles_command.params if each.name not in known]
         shared.check_left_out(f"{scenes[0]} is not iterated again", *others)

@@ -145,6 +145,19 @@ def test_a_store_is_resumed_whatever_the_case_of_its_suffix(run):
     assert [path.name for path in Path().iterdir()] == ["Sea.FZ"]
 
 
+def test_a_store_may_end_in_a_slash_as_a_shell_completes_it(run):
+    Path("far").mkdir()
+    words = ("--size", "8x6", "-n", "9", "--cpu")
+    assert run("compute", "mandelbrot", *words, "-o", "far/sea.fz")[0] == 0
+    code, _, err = run("compute", "far/sea.fz/", "--cpu")
+    assert (code, "resumed" in err) == (0, True)
+    for name in ("far/sea.fz", "far/sea.fz/"):
+        assert "1 of 1 tile finished" in run("show", name)[2]
+    code, _, err = run("tiles", "far/sea.fz/", "--zoom", "x2", "--cpu")
+    assert (code, "is not iterated again" in err) == (2, True)
+    assert [path.name for path in Path().iterdir()] == ["far"]
+
+
 def test_a_fraction_that_is_given_twice_is_one_scene():
     from fractals.cli.find import parse_fractions
 
