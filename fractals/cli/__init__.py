@@ -39,7 +39,7 @@ def run() -> "NoReturn":
         signals.open_missing_streams()
         signals.end_by_signal()
         signals.end_in_spite_of_destructors()
-        if ".fz" in " ".join(sys.argv):
+        if ".fz" in " ".join(sys.argv).lower():
             signals.tell_of_shortened_files()
         _begin_gpu(sys.argv[1:])
         main()

@@ -82,6 +82,8 @@ def bench_command(
     if saved:
         if workloads:
             raise OptionError("--read shows saved figures: name no workloads with it")
+        how = ("devices", "runs", "size", "precision", "threads", "quick", "crossover")
+        shared.check_left_out("--read shows saved figures", *how)
         report = reports.read_report(saved)
     else:
         from fractals.tools.bench import choose_devices, label, load_workload, measure
@@ -101,7 +103,7 @@ def bench_command(
     if plot:
         from fractals.tools.bench_report import draw
 
-        draw(report, plot)
+        draw(report, plot, overwrite)
         tell(f"{plot}: written")
     reports.check(report)
 

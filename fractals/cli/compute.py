@@ -10,15 +10,8 @@ import fractals
 from fractals import catalog
 from fractals.cli import collect_again, shared
 from fractals.cli.command import AS_MODEL, option, verb
-from fractals.cli.messages import (
-    ProgressLine,
-    plan_table,
-    print_plan,
-    program_of,
-    report,
-    tell,
-    tell_lost,
-)
+from fractals.cli.messages import ProgressLine, program_of, tell, tell_lost
+from fractals.cli.results import plan_table, print_plan, report
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole, parse_part
 from fractals.errors import OptionError
@@ -141,10 +134,10 @@ def compute_command(
     lost: list[str] = []
     how = shared.drawing_request(options)
     cluster = shared.cluster_request(options)
-    resumes = any(source.endswith(".fz") for source in scenes)
+    resumes = any(Path(source).suffix.lower() == ".fz" for source in scenes)  # or "sea.fz/"
     scene = requested_scene(scenes, options, lost, shared.scene_table(), fits=not resumes)
     if output is None:
-        resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
+        resumed = len(scenes) == 1 and resumes
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)
     suffix = check_suffix(output)
     known = family_of(scene).suffixes

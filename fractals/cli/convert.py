@@ -204,10 +204,10 @@ def convert_command(
     """Convert a scene, a palette or raw numbers to another format, and report what was lost.
 
     IN is anything that render draws, a palette, or - for stdin. The suffix of OUT, or of -o, is its
-    format
-    (fractals list formats); - writes TOML to stdout. A palette becomes the palette of a scene, and
-    a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are converted into
-    each other. Other programs have no maximum of iterations "auto": the number found is written.
+    format (fractals list formats); - writes TOML to stdout. A palette becomes the palette of a
+    scene, and a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are
+    converted into each other. Other programs have no maximum of iterations "auto": the number
+    found is written.
     """
     from fractals.io.escape_data import SUFFIXES
     from fractals.io.files import check_output, written
@@ -221,7 +221,7 @@ def convert_command(
     target = output if target is None else target
     if target is None:
         raise OptionError("name the file to write: fractals convert IN -o OUT")
-    if is_raw(source) and target.lower().endswith(SUFFIXES):
+    if is_raw(source) and Path(target).suffix.lower() in SUFFIXES:
         convert_raw(source, target, overwrite, as_json)
         return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
@@ -260,7 +260,7 @@ def limit_of(source: str, scene: "Scene") -> int:
     from fractals.io.files import read_store_header
     from fractals.rendering.render import find_max_iterations
 
-    if is_raw(source) and source.lower().endswith(".fz"):
+    if is_raw(source) and Path(source).suffix.lower() == ".fz":
         known = read_store_header(Path(source)).get("max_iterations")
         if isinstance(known, int):
             return known
@@ -270,14 +270,14 @@ def limit_of(source: str, scene: "Scene") -> int:
 
 def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     """Return the table of a scene, or of a palette: a built-in one, or a file of stops."""
-    from fractals.io.tables import read_table
+    from fractals.io.load import table_of_file
 
     if source == "-":
         return read_stdin(lost)
     built_in = catalog.has("palette", source) and not catalog.has("gallery", source)
     if built_in and not os.path.exists(source):
         return {"color": {"palette": source}}
-    table = read_table(source, lost, shared.formulas(), shared.lossy())
+    table = dict(table_of_file(source, lost, shared.formulas(), shared.lossy()))
     return {"color": {"palette": table}} if "stops" in table else table
 
 
@@ -328,6 +328,8 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     from fractals.tools.schema import schema_of
 
     if schema:
+        if file is not None:
+            raise OptionError("--schema is that of all scenes: name none with it")
         print_json(schema_of(Scene))
         return
     if file is None:
@@ -399,12 +401,13 @@ def show_raw(file: str) -> "Scene":
     from fractals.rendering.families import load_raw
     from fractals.rendering.raw_numbers import EscapeData
 
-    if file.lower().endswith(".fz") and "family" in read_store_header(Path(file)):
+    is_store = Path(file).suffix.lower() == ".fz"
+    if is_store and "family" in read_store_header(Path(file)):
         found = load_raw(file)
         tell(f"{file}: {found}")
         scene: Scene = found.scene
         return scene
-    if file.lower().endswith(".fz"):
+    if is_store:
         store = open_store(file)
         done = int(store.done().sum())
         planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())

@@ -84,8 +84,8 @@ def explore_command(
     if site is None and site_formulas:
         raise OptionError("--site-formula names formulas of a site: give --site FOLDER, too")
     if site is not None:
-        if server["classroom"]:
-            raise OptionError("classroom=: a class requires the server: leave out --site")
+        own = (*server, "no_browser", "cpu", "gpu", "device", "keys", "insecure", "returns")
+        shared.check_left_out("--site writes files, and starts no server", *own)
         from fractals.explorer.server import check_extra
 
         check_extra()
@@ -142,7 +142,7 @@ def surprise_command(
 
     device = shared.device_request(options)
     scene = requested_scene(scenes, options)
-    path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
+    path = Path(output or default_output(scenes, options, "-surprise.png", free=not overwrite))
     check_png(path, overwrite)
     where = Path(folder) if folder else path.parent
     names = [where / f"{path.stem}-{k}.toml" for k in range(1, surprise.COUNT + 1)]

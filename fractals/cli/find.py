@@ -88,7 +88,8 @@ def nucleus_command(
     check_target(output, overwrite)
     found = search(scenes, max_period, options)
     drawn = found.scene(upright=upright)
-    write_found({**found.to_table(), "scene": drawn.to_table()}, [(drawn, output)], as_json)
+    facts = {**found.to_table(), "scene": drawn.to_table()}
+    write_found(facts, [(drawn, output)], as_json, overwrite)
 
 
 @verb(
@@ -156,7 +157,7 @@ def julia_command(
     drawn = [found.julia(part) for part in fractions]
     tables = [scene.to_table() for scene in drawn]
     facts = {**found.to_table(), "fractions": fractions, "scenes": tables}
-    write_found(facts, list(zip(drawn, names, strict=True)), as_json)
+    write_found(facts, list(zip(drawn, names, strict=True)), as_json, overwrite)
 
 
 @verb(
@@ -203,7 +204,8 @@ def misiurewicz_command(
         f"{counted(decimals, 'decimal')}, {monotonic() - begun:.1f} s"
     )
     drawn = found.scene()
-    write_found({**found.to_table(), "scene": drawn.to_table()}, [(drawn, output)], as_json)
+    facts = {**found.to_table(), "scene": drawn.to_table()}
+    write_found(facts, [(drawn, output)], as_json, overwrite)
 
 
 @verb(
@@ -265,18 +267,18 @@ def interesting_command(
             place = ",".join(f"{part:g}" for part in position) or each.scene.view.width
             lines.append(f"{each.score:.3f}  {each.kind:8}  {place}  {each.scene.title}")
             if folder:
-                fractals.save_scene(each.scene, folder / name, overwrite=True)
+                fractals.save_scene(each.scene, folder / name, overwrite=overwrite)
                 lines[-1] = f"{folder / name}  {lines[-1]}"
     tables = [
         {"score": each.score, "kind": each.kind, "scene": each.scene.to_table()} for each in found
     ]
-    print_facts(tables, "".join(f"{line}\n" for line in lines), as_json)
     if folder:
         with ProgressLine(program=program_of(scene)) as progress:
             drawn = interesting.thumbnails(found, device, threads, progress)
-        with written(folder / SHEET) as file:
+        with written(folder / SHEET, overwrite) as file:
             file.write(sheet.png(drawn))
         tell(f"{folder / SHEET}: thumbnails of {counted(len(found), 'view')}")
+    print_facts(tables, "".join(f"{line}\n" for line in lines), as_json)
 
 
 def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, Any]) -> "Minibrot":
@@ -315,7 +317,7 @@ def parse_limit(text: str | None) -> int | None:
 def parse_fractions(text: str) -> list[float]:
     """Return the numbers of ``0.5,0.75``."""
     try:
-        fractions = [float(part) for part in text.split(",")]
+        fractions = [*dict.fromkeys(float(part) for part in text.split(","))]
     except ValueError:
         fractions = [math.nan]
     if not all(0 < fraction < 1 for fraction in fractions):
@@ -335,16 +337,18 @@ def check_target(output: str, overwrite: bool) -> None:
         check_output(output, overwrite)
 
 
-def write_found(facts: Any, scenes: "list[tuple[Scene, str]]", as_json: bool) -> None:
+def write_found(
+    facts: Any, scenes: "list[tuple[Scene, str]]", as_json: bool, overwrite: bool
+) -> None:
     """Write scenes to files, or to stdout in place of the facts as JSON."""
-    if as_json:
-        print_json(facts)
     for scene, output in scenes:
         if output != "-":
-            fractals.save_scene(scene, output, overwrite=True)
+            fractals.save_scene(scene, output, overwrite=overwrite)
             tell(f"{output}: {scene.title}")
         elif not as_json:
             write_out(scene.to_toml())
+    if as_json:
+        print_json(facts)
 
 
 for each in (

@@ -114,8 +114,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         (),
     ),
     "eye": (
-        "Left or right: that eye's picture alone, of which size is the size; its pixels are those "
-        "of the pair.",
+        "Left or right: that eye's picture alone, as large as size says; its pixels are those of "
+        "the pair.",
         ("both", "left", "right"),
     ),
     "whole": (
@@ -143,8 +143,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "haze": ("Haze before what is at the focus, or else at the middle distance.", ()),
     "gloss": ("How much the surface shines.", ()),
     "emission": (
-        "Brightness of the light that the surface gives off by itself, where its trap is near "
-        "emission_at.",
+        "Brightness of the light that the surface gives off by itself: in hollows, unless the "
+        "scene says where.",
         (),
     ),
     "emission_color": ("Color of that light.", ()),
@@ -161,9 +161,9 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("auto",),
     ),
     "relight": (
-        "A store of the light can be recolored with other sun_power, sun_color, sky, emission and "
-        "emission_color, and is six times as large; an EXR has more passes, and with a lens takes "
-        "twice as long.",
+        "A store of the light can be recolored with other --sun-power, --sun-color, --sky, "
+        "--emission and --emission-color, and is six times as large; an EXR has more passes, and "
+        "with a lens takes twice as long.",
         (),
     ),
     "exposure": (

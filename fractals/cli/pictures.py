@@ -12,8 +12,9 @@ from fractals.cli import shared
 from fractals.cli.command import FILE, of, option, section, verb, words
 from fractals.cli.command import names as complete
 from fractals.cli.convert import entries
-from fractals.cli.messages import ProgressLine, plan_table, print_plan, program_of, tell, write_out
-from fractals.cli.render import raw_request
+from fractals.cli.messages import ProgressLine, program_of, tell, write_out
+from fractals.cli.render import raw_request, recolor_command, recolored_keys
+from fractals.cli.results import plan_table, print_plan
 from fractals.cli.scenes import check_png, default_output, requested_scene, source_name
 from fractals.cli.values import Paper, Whole, parse_size, width_on
 from fractals.errors import DifferenceError, OptionError, counted, shown
@@ -57,7 +58,7 @@ def sheet_command(
     if kind not in sheet.KINDS:
         raise OptionError(f"--of: '{shown(kind, 40)}': choose {', '.join(sheet.KINDS)}")
     scene = requested_scene(scenes, options)
-    path = output or default_output(scenes, {}, "-sheet.png", free=not overwrite)
+    path = output or default_output(scenes, options, "-sheet.png", free=not overwrite)
     check_png(path, overwrite)
     with ProgressLine(program=f"a sheet of {kind}"):
         found = list(sheet.cells(scene, kind))
@@ -132,6 +133,11 @@ def gallery_command(
 
 
 MAX_TILE = 4096  # pixels: browsers draw no larger pictures everywhere
+# Parameters that change nothing where a picture is cut.
+IDLE = (
+    *("dry_run", "cluster", "keys", "insecure", "returns"),
+    *("no_interior_shortcuts", "no_cache", "force"),
+)
 
 
 @verb(
@@ -186,27 +192,27 @@ def tiles_command(
     how = shared.drawing_request(options)
     if cluster := shared.cluster_request(options):
         how["cluster"] = cluster
-    folder = Path(output or f"{source_name(scenes[0]) if scenes else 'mandelbrot'}-tiles")
+    folder = Path(output or default_output(scenes, options, "-tiles", free=False))
     changed = any(value not in (None, ()) for value in options.values())
-    source = scenes[0].lower() if len(scenes) == 1 else ""
-    if source.endswith(PICTURES) and not changed:
-        if dry_run:
-            raise OptionError(f"{scenes[0]} is cut, and not drawn: leave --dry-run out")
+    ending = Path(scenes[0]).suffix.lower() if len(scenes) == 1 else ""
+    if ending in PICTURES and not changed:
+        shared.check_left_out(f"{scenes[0]} is cut, and not drawn", *IDLE)
         picture = Path(scenes[0])
         with tiles.of_picture(folder, picture, tile, suffix, overwrite) as (pyramid, scene):
             finish(pyramid, scene, picture, how["threads"])
         return
     raw: Any = None
-    if source.endswith(SUFFIXES):
-        raw, scene = raw_request(scenes[0], (), options)
+    if ending in SUFFIXES:
+        known = {each.name for each in recolor_command.params} | {"tile", "suffix"}
+        others = [each.name or "" for each in tiles_command.params if each.name not in known]
+        shared.check_left_out(f"{scenes[0]} is not iterated again", *others)
+        raw, scene = raw_request(scenes[0], (), options, [])
     else:
         scene = requested_scene(scenes, options, [], shared.scene_table(), fits=not dry_run)
     if dry_run:
-        if raw is not None:
-            raise OptionError(f"{scenes[0]} is not iterated again: leave --dry-run out")
         print_plan(plan_table(scene, how, "bands", measures=True), False)
         return
-    scene = scene.replace(bits=8)
+    scene = scene.replace(bits=8, hdr=False)
     choose(how["device"])  # one that is missing ends here, before there is a folder
     with tiles.of_scene(folder, scene, tile, suffix, overwrite) as pyramid:
         drawn = folder / tiles.DRAWN
@@ -215,10 +221,9 @@ def tiles_command(
                 if raw is None:
                     fractals.render_to(drawn, scene, progress=progress, **how)
                 else:
-                    own = {key: how[key] for key in ("device", "threads")}
-                    fractals.recolor_to(
-                        drawn, raw, scene, progress=progress, on_message=tell, **own
-                    )
+                    own = {key: how[key] for key in ("device", "threads", "on_message")}
+                    own |= recolored_keys(scene) | {"progress": progress}
+                    fractals.recolor_to(drawn, raw, scene, **own)
         finish(pyramid, scene, drawn, how["threads"])
         drawn.unlink(missing_ok=True)
 

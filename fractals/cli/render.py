@@ -12,18 +12,8 @@ import click
 import fractals
 from fractals.cli import shared
 from fractals.cli.command import AS_MODEL, FILE, option, section, verb
-from fractals.cli.messages import (
-    ProgressLine,
-    StdoutError,
-    Verbosity,
-    explain_plan,
-    hint_at_one_color,
-    plan_table,
-    print_plan,
-    program_of,
-    report,
-    tell,
-)
+from fractals.cli.messages import ProgressLine, StdoutError, Verbosity, program_of, tell
+from fractals.cli.results import explain_plan, hint_at_one_color, plan_table, print_plan, report
 from fractals.cli.scenes import (
     default_output,
     fitted,
@@ -90,34 +80,44 @@ def recolor_command(
         check_stdout(as_json)
     else:
         check_output(output, overwrite)
-    raw, scene = raw_request(raw_file, scenes, options)
+    lines: list[str] = []
+    raw, scene = raw_request(raw_file, scenes, options, lines)
     check_format(file_format, scene.image)
-    values = scene.to_values()
-    # The looks of SCENEs are taken; their other keys are not. Options are all passed on, so that
-    # one which raw numbers can't follow, such as another size, is an error.
-    keys = ("image", "light", "camera", *SIGNATURE)
-    meant = {name: values[name] for name in keys if name in values}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(
             sys.stdout.buffer if output == "-" else output,
             raw,
             scene,
-            **meant,
+            **recolored_keys(scene),
             overwrite=overwrite,
             device=request,
             threads=threads,
             progress=progress,
             on_message=tell,
         )
-    report(drawn, output, "recolor", as_json)
+    report(drawn, output, "recolor", as_json, lines)
     if note := lost(file_format, scene):
         tell(note)
 
 
+def recolored_keys(scene: "Scene") -> dict[str, Any]:
+    """Return the keys of a scene that `recolor` takes besides its looks.
+
+    Of other scenes the looks alone are taken. Options are all passed on, so that one which raw
+    numbers can't follow, such as another size, is an error.
+    """
+    values = scene.to_values()
+    keys = ("image", "light", "camera", *SIGNATURE)
+    return {name: values[name] for name in keys if name in values}
+
+
 def raw_request(
-    raw_file: str, sources: tuple[str, ...], options: dict[str, Any]
+    raw_file: str, sources: tuple[str, ...], options: dict[str, Any], lost: list[str]
 ) -> tuple[Any, "Scene"]:
-    """Return the raw numbers of a file, and the scene whose colors they are drawn in."""
+    """Return the raw numbers of a file, and the scene whose colors they are drawn in.
+
+    `lost` is as of `requested_scene`.
+    """
     from fractals.io.foreign.formats import PICTURES
     from fractals.io.load import with_colors
     from fractals.rendering.families import family_of, load_raw
@@ -129,11 +129,10 @@ def raw_request(
             f"'fractals render {raw_file} --palette NAME' draws its scene in other colors"
         )
     raw = load_raw(raw_file)
-    lines: list[str] = []
     parts = [part for source in sources for part in merged_parts(source)]
     looks = family_of(raw.scene).looks
-    colors = with_colors(raw.scene, looks, *parts, lost=lines, **shared.reading())
-    scene = requested_scene((colors,), options, lines, fits=False)
+    colors = with_colors(raw.scene, looks, *parts, lost=lost, **shared.reading())
+    scene = requested_scene((colors,), options, lost, fits=False)
     escapes = isinstance(raw, fractals.EscapeData)
     if (
         escapes and raw.exact and not make_layers(scene).lacking(raw.planes)
@@ -222,7 +221,7 @@ def draw_each(
     as_json: bool,
 ) -> None:
     """Draw a picture of each scene into a folder, or print their plans."""
-    from fractals.io.files import made_folder
+    from fractals.io.files import check_output, made_folder
 
     paths = [str(Path(folder, source_name(source) + ".png")) for source in scenes]
     for path in paths:
@@ -231,10 +230,16 @@ def draw_each(
                 f"'{path}' would be written twice: draw these scenes into two folders"
             )
     with contextlib.nullcontext() if dry_run else made_folder(folder):
+        # All are read, and their files checked, before the first is drawn, which may take hours.
+        read: list[tuple[Scene, str, list[str]]] = []
         for source, path in zip(scenes, paths, strict=True):
             lost: list[str] = []
             defaults = shared.scene_table()
             scene = requested_scene((source,), options, lost, defaults, fits=not dry_run)
+            read.append((scene, path, lost))
+            if not (dry_run or files.keep):
+                check_output(path, files.overwrite)
+        for scene, path, lost in read:
             draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
 
 

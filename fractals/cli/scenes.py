@@ -41,7 +41,7 @@ SHAPE = 0.01  # by which the shape of paper may differ from the scene's without 
 MOST_PAN = 100_000  # decimal exponent, beyond which the digits of a place take minutes
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
-MAX_NAME = 100  # characters of a default name
+MAX_NAME, MAX_STEM = 100, 200  # characters and bytes of a default name, without its end
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"  # hyphens of text processors
 # Half of a point, of which a shell may make two words, and an option that was copied from a page
 NO_SCENE = re.compile(rf"[-+]?\d{{0,20}}[.,]?\d{{1,20}}|[{DASHES}].*", re.ASCII)
@@ -218,10 +218,15 @@ def is_whole(source: str) -> bool:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON, or what its first bytes tell."""
+    """Return the table of the scene on stdin: TOML, JSON, or what its first bytes tell.
+
+    Files that it names become values, as those of a scene in a file of the current folder.
+    """
     import tempfile
 
+    from fractals.io.beside import Place
     from fractals.io.foreign.formats import SIGNS
+    from fractals.io.load import embed_files
     from fractals.io.tables import read_table
 
     if sys.stdin is None or sys.stdin.isatty():
@@ -240,7 +245,10 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
         path.write_bytes(data)
         try:
             found: list[str] = []
-            table = read_table(path, found)
+            folders = shared.formulas()
+            table = read_table(path, found, folders, shared.lossy())
+            # A stranger's, as a file may be: what it names lies in the current folder.
+            table = dict(embed_files(table, Place(Path(), True, folders), found, "stdin: "))
         except SceneError as error:
             raise SceneError(str(error).replace(str(path), "stdin")) from None
     lost += [line.replace(str(path), "stdin") for line in found]
@@ -278,6 +286,8 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
         raise OptionError("--width and --zoom are both given: give one of them")
     if "center" in changes and at:
         raise OptionError("--center and --at are both given: give one of them")
+    if changes.get("bits") == "8" and changes.get("hdr", scene.image.hdr):
+        raise OptionError("--bits 8: high dynamic range has 16 bits: give --no-hdr, too")
     if at or pan or "width" in changes or "zoom" in changes:
         return moved(scene, changes, at, pan)
     return changes
@@ -437,16 +447,18 @@ def default_output(
         value = options.get(key)
         if value:
             parts.append("julia" if key == "julia" else option_name(str(value), key))
-    stem = "-".join(dict.fromkeys(parts or ["mandelbrot"]))
-    name = stem[:MAX_NAME] + suffix
+    stem = "-".join(dict.fromkeys(parts or ["mandelbrot"]))[:MAX_NAME]
+    while len(os.fsencode(stem)) > MAX_STEM:
+        stem = stem[:-1]
+    name = stem + suffix
     read = {Path(source).absolute() for source in sources if isinstance(source, str)}
     is_source = Path(name).absolute() in read and suffix != ".fz"
     is_taken = free and os.path.lexists(name) and sys.stderr is not None and sys.stderr.isatty()
     if is_source or is_taken:
         numbered = next(
-            f"{stem[:MAX_NAME]}-{k}{suffix}"
+            f"{stem}-{k}{suffix}"
             for k in range(2, 10**6)
-            if not os.path.lexists(f"{stem[:MAX_NAME]}-{k}{suffix}")
+            if not os.path.lexists(f"{stem}-{k}{suffix}")
         )
         why = "is the source" if is_source else "exists already"
         tell(f"{name} {why}: the output is {numbered}")

@@ -132,7 +132,7 @@ color_options = section(
         **of(AS_MODEL, "--density TURNS", "--offset TURNS"),
         "--fit/--no-fit": (
             "Fit density and offset of the coloring and of all layers to their values. By "
-            "default only a coloring given by --coloring is fitted."
+            "default only another coloring, or a palette with two ends, is fitted."
         ),
         "--inside COLOR": AS_MODEL,
     },
@@ -331,6 +331,18 @@ def reading() -> dict[str, Any]:
 def _from(file: Path, folder: str) -> Path:
     """Return a folder that a file names; a relative one lies beside the file."""
     return file.parent / Path(folder).expanduser()
+
+
+def check_left_out(why: str, *names: str) -> None:
+    """Raise an `OptionError` where the command line gives an option that would change nothing.
+
+    `names`: of the verb's parameters. `why`: begins the message, such as "--read shows figures".
+    """
+    context = click.get_current_context()
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if each.name in names and source is ParameterSource.COMMANDLINE:
+            raise OptionError(f"{why}: leave {max(each.opts, key=len)} out")
 
 
 def output_option(

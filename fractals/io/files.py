@@ -187,7 +187,8 @@ def written(path: str | Path, overwrite: bool = True) -> Iterator[BinaryIO]:
                 yield stream
             return
         descriptor, name = _unpublished(target)
-        with open(descriptor, "wb") as file:
+        # By its name, if it has one: libraries open it again (`path_of`).
+        with open(name or descriptor, "wb", opener=lambda *_: descriptor) as file:
             yield file
             file.flush()
             if old and hasattr(os, "fchmod"):

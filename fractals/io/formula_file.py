@@ -65,7 +65,7 @@ def load_formula(path: str | Path, **options: Any) -> AnyFormula:
         if callable(function)
     }
     contents = path.read_bytes()
-    for line, name, value in bare_constants(contents.decode("utf-8"), names):
+    for line, name, value in bare_constants(importlib.util.decode_source(contents), names):
         raise InputError(
             f"{shown(path)}: line {line}: the constant {value} in '{name}': write "
             f"{CONVERSION}({value}, x), because a bare constant turns float32 into float64"

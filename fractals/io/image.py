@@ -450,7 +450,9 @@ def check_format(file_format: str, picture: Picture) -> None:
     if picture.hdr and file_format != "PNG":
         raise OptionError(f"{file_format} with hdr=True is not supported: write a .png")
     if picture.gamut != "srgb" and file_format == "PPM":
-        raise OptionError("PPM can't say that its colors are of a gamut: leave gamut= out")
+        raise OptionError(
+            "PPM can't say that its colors are of a gamut: give gamut='srgb', or write a .png"
+        )
     if file_format == "AVIF":
         from PIL import features
 

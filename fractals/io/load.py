@@ -285,10 +285,10 @@ def _table_of(
         return embed_files(source, HERE, lost)
     if (table := gallery_table(source)) is not None:
         return table  # it names no files
-    return _table_of_file(source, lost, folders, lossy)
+    return table_of_file(source, lost, folders, lossy)
 
 
-def _table_of_file(
+def table_of_file(
     source: str | Path, lost: list[str] | None, folders: Sequence[Path], lossy: bool
 ) -> Mapping[str, Any]:
     """Return the table of a file, or of a text in JSON, with what it names in files as values."""

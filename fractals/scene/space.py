@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal, NamedTuple
 
 from fractals.errors import shown
-from fractals.scene.checks import After, Before, entry
+from fractals.scene.checks import After, Before, CommandHelp, entry
 from fractals.scene.numbers import MAX_SIDE
 from fractals.scene.picture import (
     LARGEST,
@@ -101,8 +101,8 @@ class Camera(Table):
     )
     eye: Literal["both", "left", "right"] = entry(
         default="both",
-        description="left or right: that eye's picture alone, of which size is the size; its "
-        "pixels are those of the pair",
+        description="left or right: that eye's picture alone, as large as size says; its pixels "
+        "are those of the pair",
     )
     whole: Annotated[str, After(_whole)] | None = entry(
         default=None,
@@ -164,7 +164,13 @@ class Light(Table):
         description="haze before what is at the focus, or else at the middle distance",
     )
     gloss: float = entry(0.1, ge=0, le=10, description="how much the surface shines")
-    emission: float = entry(
+    emission: Annotated[
+        float,
+        CommandHelp(
+            "brightness of the light that the surface gives off by itself: in hollows, unless the "
+            "scene says where"
+        ),
+    ] = entry(
         default=0.0,
         ge=0,
         le=1e4,
@@ -193,7 +199,14 @@ class Light(Table):
         description="paths of light for each pixel; auto: as many as a pixel of a solid needs, by "
         "quality; of a relief 16 for each of supersampling's samples",
     )
-    relight: bool = entry(
+    relight: Annotated[
+        bool,
+        CommandHelp(
+            "a store of the light can be recolored with other --sun-power, --sun-color, --sky, "
+            "--emission and --emission-color, and is six times as large; an EXR has more passes, "
+            "and with a lens takes twice as long"
+        ),
+    ] = entry(
         default=False,
         description="a store of the light can be recolored with other sun_power, sun_color, sky, "
         "emission and emission_color, and is six times as large; an EXR has more passes, and "

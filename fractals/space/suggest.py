@@ -85,7 +85,7 @@ def suggested(scene: Scene, options: SuggestOptions) -> list[Suggestion]:
 
 def _look(scene: Scene, options: RenderOptions) -> float:
     """Return how well a view is lit and composed, from 0 to 1: little in the dark, or white."""
-    small = scene.replace(size=LOOK, samples=1, bounces=1, lens=0.0, bits=8)
+    small = scene.replace(size=LOOK, samples=1, bounces=1, lens=0.0, bits=8, hdr=False)
     pixels = family_of(small).render(small, options).pixels
     luminance = pixels @ LUMINANCE
     dark, white = (luminance < DARK).mean(), (luminance > WHITE).mean()

@@ -81,6 +81,10 @@ def read_report(path: str | Path) -> dict[str, Any]:
         raise SceneError(f"{path}: not what fractals bench --json writes")
     if report.get("version") != VERSION:
         raise SceneError(f"{path}: figures of version {report.get('version')}, not {VERSION}")
+    try:
+        text(report)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):  # edited, or cut
+        raise SceneError(f"{path}: not what fractals bench --json writes") from None
     return report
 
 
@@ -215,7 +219,13 @@ STAGE_COLORS = {
     "copy": "#2a9d8f",
     "encode": "#bf8a1c",
 }
-DEVICE_COLORS = {"cpu": "#1d4e89", "cuda": "#4c9a2a", "simulator": "#c2557a", "python": "#8d8d8d"}
+DEVICE_COLORS = {
+    "cpu": "#1d4e89",
+    "cuda": "#4c9a2a",
+    "opencl": "#7d5ba6",
+    "simulator": "#c2557a",
+    "python": "#8d8d8d",
+}
 STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that charts look alike everywhere
     "font.size": 10,
@@ -246,7 +256,7 @@ def check_plot(path: str | Path, overwrite: bool) -> None:
     check_output(path, overwrite)
 
 
-def draw(report: dict[str, Any], path: str | Path) -> None:
+def draw(report: dict[str, Any], path: str | Path, overwrite: bool) -> None:
     """Write the charts of a report to a file, whose suffix names the type."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -278,7 +288,7 @@ def draw(report: dict[str, Any], path: str | Path) -> None:
                 _crossover(right, result)
         figure.text(*place(0.3, 0.15), hardware_line(report), fontsize=8, color=GRAY)
         figure.savefig(buffer, format=Path(path).suffix[1:].lower(), dpi=200)
-    with written(path) as file:
+    with written(path, overwrite) as file:
         file.write(buffer.getvalue())
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from fractals.errors import SceneError
 from fractals.io import png
 from fractals.io.files import lifted_limit
+from fractals.io.image import WITH_COLORS
 from fractals.io.png import Bytes, Pixels
 
 MAX_RATIO = 1033  # of deflate
@@ -29,7 +30,7 @@ def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = 
     import PIL.Image
 
     try:
-        with lifted_limit(), PIL.Image.open(path) as picture:
+        with lifted_limit(), PIL.Image.open(path, formats=WITH_COLORS) as picture:
             if size and picture.size != size:
                 width, height = picture.size
                 raise SceneError(

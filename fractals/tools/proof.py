@@ -43,11 +43,14 @@ def profile_of(path: Path) -> Any:
 def opened(path: Path) -> tuple[Any, Any]:
     """Return a picture as Pillow's, of RGB, and its own profile.
 
-    `SceneError`: the file is no picture, or damaged.
+    `SceneError`: the file is no picture, damaged, or of high dynamic range.
     """
     import PIL.Image
     from PIL import ImageCms
 
+    if _is_hdr(path):
+        hint = "a print has no high dynamic range: draw the picture with hdr=False first"
+        raise SceneError(f"{shown(path)}: {hint}")
     try:
         with (
             open_to_read(path) as file,
@@ -65,6 +68,14 @@ def opened(path: Path) -> tuple[Any, Any]:
             f"{shown(path)}: {reason or f'the picture is damaged ({shown(error)})'}"
         ) from None
     return whole, profile or ImageCms.createProfile("sRGB")
+
+
+def _is_hdr(path: Path) -> bool:
+    """Tell whether a picture has values of PQ, which Pillow takes for those of sRGB."""
+    try:
+        return load_scene(path).image.hdr
+    except (InputError, OptionError):  # a picture of another program, or none
+        return False
 
 
 def proof(picture: Path, icc: Path, intent: str = "relative") -> tuple[Any, float]:

@@ -30,7 +30,7 @@ from fractals.io.files import (
     writing,
     written,
 )
-from fractals.io.image import FORMATS, OPTIONS
+from fractals.io.image import FORMATS, OPTIONS, WITH_COLORS
 from fractals.io.load import load_scene
 from fractals.io.metadata import byline
 from fractals.io.png import Pixels
@@ -52,13 +52,14 @@ class Pyramid(NamedTuple):
     """A folder of tiles.
 
     `size`: width and height of the picture; `tile`: pixels a side, without overlap; `suffix`: the
-    type of the tiles, one of TYPES.
+    type of the tiles, one of TYPES; `profile`: of their colors, b"" for sRGB.
     """
 
     folder: Path
     size: tuple[int, int]
     tile: int
     suffix: str
+    profile: bytes = b""
 
     @property
     def levels(self) -> int:
@@ -93,10 +94,9 @@ class Pyramid(NamedTuple):
         import PIL.Image
 
         kind = FORMATS[f".{self.suffix}"]
+        options = OPTIONS.get(kind, {}) | ({"icc_profile": self.profile} if self.profile else {})
         with written(self.path(level, column, row)) as file:
-            PIL.Image.fromarray(np.ascontiguousarray(pixels)).save(
-                file, kind, **OPTIONS.get(kind, {})
-            )
+            PIL.Image.fromarray(np.ascontiguousarray(pixels)).save(file, kind, **options)
 
     def read(self, level: int, across: slice, down: slice) -> Pixels:
         """Return a part of a level, from its tiles."""
@@ -140,7 +140,8 @@ def of_scene(
     folder: Path, scene: Scene, tile: int, suffix: str, overwrite: bool
 ) -> Iterator[Pyramid]:
     """Begin, or go on with, the pyramid of a scene's picture, and lock its folder; see `begin`."""
-    pyramid = Pyramid(folder, scene.image.size, tile, suffix)
+    profile = png.icc_profile(scene.image.gamut)
+    pyramid = Pyramid(folder, scene.image.size, tile, suffix, profile)
     with begin(pyramid, {"scene": scene.to_table()}, overwrite):
         yield pyramid
 
@@ -158,22 +159,31 @@ def of_picture(
     try:
         with open_to_read(picture) as file:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()
-        with lifted_limit(), PIL.Image.open(picture) as opened:
-            size = opened.size
-    except OSError as error:
-        raise SceneError(f"{picture}: {error.strerror or 'the file is no picture'}") from None
-    pyramid = Pyramid(folder, size, tile, suffix)
+        with lifted_limit(), PIL.Image.open(picture, formats=WITH_COLORS) as opened:
+            size, profile = opened.size, opened.info.get("icc_profile", b"")
+            profile = profile if opened.mode in ("RGB", "RGBA") else b""
+    except Exception as error:  # Pillow raises many types for damaged data
+        reason = getattr(error, "strerror", None) or "the file is no picture"
+        raise SceneError(f"{picture}: {reason}") from None
+    pyramid = Pyramid(folder, size, tile, suffix, profile)
     scene = None
     with contextlib.suppress(SceneError, OptionError):  # of another program
         scene = load_scene(picture)
+    if scene and scene.image.hdr:
+        raise SceneError(
+            f"{picture}: tiles hold no high dynamic range: draw the picture with hdr=False first"
+        )
     with begin(pyramid, {"picture": digest}, overwrite):
         yield pyramid, scene
 
 
 def rows_of(picture: Path) -> Iterator[Pixels]:
     """Return the rows of a picture's file, some at a time; one of another program is read whole."""
-    with open(picture, "rb") as file:
-        ours = png.begins(file) and png.read_text(file, SCENE_KEY, MAX_JSON_BYTES) is not None
+    try:
+        with open(picture, "rb") as file:
+            ours = png.begins(file) and png.read_text(file, SCENE_KEY, MAX_JSON_BYTES) is not None
+    except ValueError as error:
+        raise SceneError(f"{picture}: the picture is damaged or cut short ({error})") from None
     return read_rows(picture) if ours else iter([read_pixels(picture)])
 
 

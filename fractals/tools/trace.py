@@ -42,6 +42,7 @@ STEPS = 8  # points of a ray for each iteration
 MAX_DEPTH = 300  # iterations: by then a ray has come as near to its end as float64 shows
 NEWTON = 20  # steps for a point
 MAX_DENOMINATOR = 10**9  # of an angle, to which it is rounded
+NO_XML = str.maketrans({each: f"\\u{ord(each):x}" for each in "\ufffe\uffff"})  # as in JSON
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,8 +196,7 @@ def angles_of(given: Any) -> list[Fraction]:
                 raise ValueError
             return [Fraction(k, given) for k in range(given)]
         parts = given[:10_000].split(",") if isinstance(given, str) else list(given)
-        exact = (Fraction(part) for part in parts[: MAX_RAYS + 1])
-        angles = [angle.limit_denominator(MAX_DENOMINATOR) for angle in exact]
+        angles = [_turn(part) for part in parts[: MAX_RAYS + 1]]
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         angles = [Fraction(2)]
     if len(angles) > MAX_RAYS or any(abs(angle) > 1 for angle in angles):
@@ -205,6 +205,12 @@ def angles_of(given: Any) -> list[Fraction]:
             "such as 1/3,2/3"
         )
     return angles
+
+
+def _turn(given: Any) -> Fraction:
+    """Return an angle in turns; a number with an exponent may have millions of digits."""
+    long = isinstance(given, str) and "e" in given.lower()
+    return Fraction(float(given) if long else given).limit_denominator(MAX_DENOMINATOR)
 
 
 def contours(
@@ -423,9 +429,9 @@ def svg(
     table, said = json.dumps(scene.to_table(), ensure_ascii=False), metadata.signature_of(scene)
     text = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{paper:g}mm" height="{tall:.2f}mm"',
-        f' viewBox="0 0 {paper:g} {tall:.2f}" aria-label={quoteattr(scene.title or "Lines")}>',
+        f' viewBox="0 0 {paper:g} {tall:.2f}" aria-label={quoteattr(said.get("title", "Lines"))}>',
         *([f"<title>{escape(said['title'])}</title>"] if "title" in said else []),
-        f"<desc>{escape(table)}</desc>",
+        f"<desc>{escape(table.translate(NO_XML))}</desc>",
         *([f"<metadata>{metadata.rdf(scene)}</metadata>"] if said else []),
         f'<g fill="none" stroke="#000" stroke-width="{pen:g}" stroke-linejoin="round">',
         *groups,

@@ -278,3 +278,20 @@ def test_other_programs_lose_the_film(run, name):
     fractals.save_scene(fractals.Scene().replace(film=film), "film.toml")
     code, _, err = run("convert", "film.toml", name)
     assert (code, f"lost: {name}: the film" in err) == (0, True)
+
+
+def test_a_scene_is_converted_with_the_files_that_it_names(run):
+    Path("looks").mkdir()
+    fractals.render(size=(8, 6), device="python", max_iterations=9).save("looks/trap.png")
+    Path("looks/own.map").write_text("".join(f"{k} 0 {255 - k}\n" for k in range(256)))
+    Path("looks/sea.toml").write_text(
+        '[color]\npalette = "own.map"\ncoloring = { name = "picture_trap", picture = "trap.png" }\n'
+    )
+    expected = fractals.load_scene("looks/sea.toml")
+    assert run("convert", "looks/sea.toml", "sea.json")[0] == 0
+    assert fractals.load_scene("sea.json") == expected
+    assert run("convert", "looks/sea.toml", "sea.map")[0] == 0
+    assert Path("sea.map").read_text().split()[:3] == ["0", "0", "255"]
+    Path("stranger.toml").write_text('[color]\npalette = "../own.map"\n')
+    code, _, err = run("convert", "stranger.toml", "a.json")
+    assert (code, "is not in the folder of the scene" in err) == (3, True)

@@ -468,7 +468,7 @@ def test_the_command_tells_where_guests_come_in(run):
     assert re.fullmatch(rf"guests open {re.escape(running.url)} and type the code [A-Z]{{6}}", line)
     code, _, err = run("explore", "--classroom", "--site", "x")
     assert (code, err.count("\n")) == (2, 1)
-    assert "--classroom: a class requires the server" in err
+    assert "--site writes files, and starts no server: leave --classroom out" in err
     assert run("explore", "--site-formula", "mandelbrot")[::2] == (
         2,
         "fractals: --site-formula names formulas of a site: give --site FOLDER, too\n",

@@ -169,3 +169,16 @@ def test_a_formula_that_cannot_be_compiled_is_one_line():
     own = fractals.Formula("odd", "odd", step, None, 2)
     with pytest.raises(OptionError, match=r"'odd' can't be compiled for float32: write constants"):
         fractals.render(formula=own, coloring="count", precision="float32", **TINY)
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [("", "utf-8-sig"), ("# -*- coding: latin-1 -*-\n", "latin-1"), ("", "utf-8")],
+)
+def test_a_file_in_any_encoding_that_python_reads(bridge, head, encoding):
+    text = f"{head}# Brücke\n{GOOD}"
+    Path("bridge.py").write_bytes(text.encode(encoding))
+    assert load_formula("bridge.py").name == "bridge"
+    Path("bridge.py").write_bytes(text.replace("number(2, x) * x", "2 * x").encode(encoding))
+    with pytest.raises(InputError, match="the constant 2 in 'step'"):
+        load_formula("bridge.py")

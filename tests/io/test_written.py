@@ -13,7 +13,7 @@ from fractals.errors import FractalsError, SceneError
 from fractals.explorer.outside import read_upload
 from fractals.films import writing
 from fractals.io.escape_data import SUFFIXES
-from fractals.io.files import PAGES, scene_in_page
+from fractals.io.files import PAGES, path_of, scene_in_page, written
 from fractals.io.foreign import formats
 from fractals.io.image import FORMATS
 from fractals.io.load import SCENE_SUFFIXES, load_scene
@@ -112,3 +112,18 @@ def test_a_scene_is_found_anywhere_in_a_page(start):
     data = b"x" * start + LINES.format(text).encode()
     assert scene_in_page(io.BytesIO(data), ".svg") == {"title": "<desc> & more"}
     assert os.linesep not in text
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_library_opens_a_file_that_is_being_written(tmp_path, monkeypatch, named):
+    """Where files have a temporary name, as on macOS and Windows, there is no /proc."""
+    if named:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    elif not hasattr(os, "O_TMPFILE"):
+        pytest.skip("every file has a name here")
+    with written(tmp_path / "a.exr") as file:
+        assert path_of(file).startswith("/proc/") != named
+        with open(path_of(file), "wb") as again:
+            again.write(b"whole")
+    assert (tmp_path / "a.exr").read_bytes() == b"whole"
+    assert len(list(tmp_path.iterdir())) == 1

@@ -245,6 +245,19 @@ def test_other_files_are_no_report(tmp_path, content):
         bench_report.read_report(path)
 
 
+@pytest.mark.parametrize("key", ["hardware", "devices", "title"])
+def test_a_report_that_was_edited_is_no_report(saved, tmp_path, key):
+    table = json.loads(saved.read_text())
+    if key == "hardware":
+        table["hardware"] = {}
+    else:
+        del table["results"][0][key]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(table))
+    with pytest.raises(SceneError, match=r"x\.json: not what fractals bench --json writes$"):
+        bench_report.read_report(path)
+
+
 def test_a_report_of_another_version(tmp_path):
     path = tmp_path / "x.json"
     path.write_text('{"hardware": 1, "results": [], "version": 99}')
@@ -279,6 +292,16 @@ def test_a_chart_is_written_once(saved, tmp_path, suffix):
     assert start == (b"\x89PNG\r\n\x1a\n" if suffix == ".png" else b"<?xml ve")
     done = click.testing.CliRunner().invoke(cli, ["bench", "--plot", str(path)])
     assert "exists already" in str(done.exception)
+
+
+@pytest.mark.parametrize("device", ["opencl", "opencl:1", "cuda:all", "python"])
+def test_every_device_has_a_color_in_charts(saved, tmp_path, device):
+    pytest.importorskip("matplotlib")
+    report = json.loads(saved.read_text().replace('"simulator"', json.dumps(device)))
+    bench_report.draw(report, tmp_path / "chart.svg", False)
+    assert (tmp_path / "chart.svg").stat().st_size > 1000
+    with pytest.raises(fractals.FractalsError, match="in the meantime"):
+        bench_report.draw(report, tmp_path / "chart.svg", False)
 
 
 def test_a_chart_is_refused_before_anything_is_measured(monkeypatch, tmp_path):

@@ -149,3 +149,10 @@ def test_profiles_of_other_spaces_are_refused(files, monkeypatch):
     monkeypatch.setattr(proof, "MAX_PROFILE", 10)
     with pytest.raises(InputError, match="larger than 10 bytes"):
         proof.profile_of(files[1])
+
+
+@pytest.mark.parametrize("make", [proof.proof, proof.converted])
+def test_high_dynamic_range_is_not_taken_for_srgb(files, make):
+    fractals.render(scene(size=(16, 9), hdr=True), device="python").save("hdr.png")
+    with pytest.raises(SceneError, match=r"hdr\.png: a print has no high dynamic range"):
+        make(Path("hdr.png"), files[1])

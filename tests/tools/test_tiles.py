@@ -11,6 +11,8 @@ from support import browser as browsers
 
 import fractals
 from fractals.cli.verbs import cli
+from fractals.errors import SceneError
+from fractals.io import png
 from fractals.io.stores.lock import FolderLock
 from fractals.tools import tiles
 from fractals.tools.pixels import read_pixels
@@ -202,3 +204,55 @@ def test_what_fails_before_the_first_tile_leaves_no_folder(tmp_path, monkeypatch
     monkeypatch.setattr(fractals, "render_to", full)
     assert run("--size", "64x48", "-n", 50, "--cpu", "-o", tmp_path / "sea").exit_code == 1
     assert not any(tmp_path.iterdir())
+
+
+def profiles(folder):
+    for path in folder.glob("picture_files/*/*.*"):
+        with PIL.Image.open(path) as tile:
+            yield tile.info["icc_profile"]
+
+
+@pytest.mark.parametrize("suffix", tiles.TYPES)
+@pytest.mark.parametrize("source", ["scene", "picture", "raw"])
+def test_tiles_say_which_colors_they_have(tmp_path, source, suffix):
+    scene = SCENE.replace(size=(40, 30), gamut="p3", max_iterations=50)
+    name = {"scene": "a.toml", "picture": "a.png", "raw": "a.npz"}[source]
+    if source == "scene":
+        fractals.save_scene(scene, tmp_path / name)
+    elif source == "picture":
+        fractals.render_to(tmp_path / name, scene, device="cpu")
+    else:
+        fractals.compute(scene, device="cpu").save(tmp_path / name)
+    done = run(tmp_path / name, "--type", suffix, "-o", tmp_path / "sea", "--cpu")
+    assert done.exit_code == 0, done.output
+    assert {*profiles(tmp_path / "sea")} == {png.icc_profile("p3")}
+
+
+def test_tiles_have_no_high_dynamic_range(tmp_path):
+    scene = SCENE.replace(size=(40, 30), hdr=True, max_iterations=50)
+    fractals.save_scene(scene, tmp_path / "a.toml")
+    fractals.render_to(tmp_path / "a.png", scene, device="cpu")
+    refused = run(tmp_path / "a.png", "-o", tmp_path / "picture")
+    assert "high dynamic range" in str(refused.exception)
+    assert run(tmp_path / "a.toml", "-o", tmp_path / "sea", "--cpu").exit_code == 0
+    plain = fractals.render(scene, hdr=False, bits=8, device="cpu").pixels
+    (tile,) = tmp_path.glob("sea/picture_files/6/*.png")
+    with PIL.Image.open(tile) as found:
+        assert np.array_equal(np.asarray(found), plain)
+
+
+def test_a_picture_that_is_cut_short_is_one_line(picture, tmp_path):
+    (tmp_path / "cut.png").write_bytes(picture.read_bytes()[:-20])
+    refused = run(tmp_path / "cut.png", "-o", tmp_path / "sea")
+    assert isinstance(refused.exception, SceneError), repr(refused.exception)
+    assert "cut short" in str(refused.exception)
+    assert not (tmp_path / "sea").exists()
+
+
+def test_a_program_in_postscript_is_no_picture(tmp_path):
+    """Pillow would have Ghostscript run it."""
+    (tmp_path / "a.png").write_bytes(
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n%%EOF\n"
+    )
+    refused = run(tmp_path / "a.png", "-o", tmp_path / "sea")
+    assert "no picture" in str(refused.exception)

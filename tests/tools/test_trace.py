@@ -153,6 +153,7 @@ def test_an_svg_has_the_size_of_its_paper_its_lines_and_its_scene(tmp_path):
     [
         (["--rays", "-"], "a number of rays"),
         (["--rays", "1/0"], "a number of rays"),
+        (["--rays", "1e999999999"], "a number of rays"),
         (["--rays", "x"], "a number of rays"),
         (["--rays", "3", "--formula", "burning_ship"], "z**d + c"),
         (["--rays", "3", "--width", "1e-30"], "wider"),
@@ -192,3 +193,12 @@ def test_python_draws_the_file_of_the_command(tmp_path):
     for wrong, words in ({"rays": 2.5}, "number of rays"), ({"pen": 0}, "pen=0"):
         with pytest.raises(OptionError, match=words):
             fractals.trace(contours=0, **{"rays": 1, **wrong})
+
+
+@pytest.mark.parametrize("title", ['a\x1b[31m"b', "a\ufffe<b>", "a\tb"])
+def test_any_title_gives_a_file_that_programs_of_xml_read(tmp_path, title):
+    drawn = fractals.trace(SCENE.replace(title=title, note=title), contours=0, rays=2)
+    root = ElementTree.fromstring(drawn.svg())
+    assert root.get("aria-label") == root[0].text
+    drawn.save(tmp_path / "a.svg")
+    assert fractals.load_scene(tmp_path / "a.svg").title == title
