@@ -59,8 +59,15 @@ DEVICE_NAME = re.compile(r"auto|cpu|gpu|(cuda|opencl)(:\d+|:all)?|simulator|pyth
 
 
 def path() -> Path:
-    """Return where the file of defaults lies, whether it exists or not."""
-    return Path(click.get_app_dir("fractals"), "defaults.toml")
+    """Return where the file of defaults lies, whether it exists or not.
+
+    An XDG_CONFIG_HOME that is empty, or no absolute path, is as if it was not set, as its
+    specification says: else a file of the current folder, which may be a stranger's, was read.
+    """
+    folder = click.get_app_dir("fractals")
+    if not os.path.isabs(folder):
+        folder = os.path.expanduser("~/.config/fractals")
+    return Path(folder, "defaults.toml")
 
 
 @functools.cache
