@@ -337,7 +337,7 @@ def reading() -> dict[str, Any]:
 
 def _from(file: Path, folder: str) -> Path:
     """Return a folder that a file names; a relative one lies beside the file."""
-    return file.parent / Path(folder).expanduser()
+    return file.parent / os.path.expanduser(folder)
 
 
 def check_left_out(why: str, *names: str) -> None:

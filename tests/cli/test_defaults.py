@@ -167,3 +167,11 @@ def test_a_folder_of_settings_is_never_the_current_one(run, monkeypatch, home):
     assert shared.path() == Path.home() / ".config/fractals/defaults.toml"
     monkeypatch.setenv("XDG_CONFIG_HOME", os.fspath(Path.cwd() / "own"))
     assert shared.path() == Path.cwd() / "own/fractals/defaults.toml"
+
+
+@pytest.mark.parametrize("folder", ["~nosuchuser/formula", "missing"])
+def test_a_folder_of_formulas_that_is_missing_is_one_line(run, write, folder):
+    write(f'formulas = ["{folder}"]')
+    code, _, err = run("show", "seahorse")
+    assert (code, one_line(err)) == (3, True), err
+    assert "no such folder" in err
