@@ -60,6 +60,8 @@ def list_command(
     variations, solids, or blends, the ways in which a layer is mixed with those below.
     """
     if what is None:
+        if preview is not None or as_json:
+            raise OptionError("name what is listed, such as fractals list palettes")
         write_out(context.get_help() + "\n")
         return
     what = PLURALS.get(what, what)

@@ -59,8 +59,15 @@ DEVICE_NAME = re.compile(r"auto|cpu|gpu|(cuda|opencl)(:\d+|:all)?|simulator|pyth
 
 
 def path() -> Path:
-    """Return where the file of defaults lies, whether it exists or not."""
-    return Path(click.get_app_dir("fractals"), "defaults.toml")
+    """Return where the file of defaults lies, whether it exists or not.
+
+    An XDG_CONFIG_HOME that is empty, or no absolute path, is as if it was not set, as its
+    specification says: else a file of the current folder, which may be a stranger's, was read.
+    """
+    folder = click.get_app_dir("fractals")
+    if not os.path.isabs(folder):
+        folder = os.path.expanduser("~/.config/fractals")
+    return Path(folder, "defaults.toml")
 
 
 @functools.cache
@@ -330,7 +337,7 @@ def reading() -> dict[str, Any]:
 
 def _from(file: Path, folder: str) -> Path:
     """Return a folder that a file names; a relative one lies beside the file."""
-    return file.parent / Path(folder).expanduser()
+    return file.parent / os.path.expanduser(folder)
 
 
 def check_left_out(why: str, *names: str) -> None:

@@ -495,7 +495,7 @@ class Timeline:
         if self.scene.view.projection != "plane":
             raise OptionError("an exponential map is no view of a film: give projection='plane'")
         if self.scene.image.primaries != "srgb":
-            raise OptionError("a film has the colors of sRGB: leave gamut= and hdr= out")
+            raise OptionError("a film has the colors of sRGB: leave gamut and hdr out of its scene")
         self.tracks.check(self.motion.count / self.motion.rate)
 
     @cached_property

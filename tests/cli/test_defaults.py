@@ -155,3 +155,23 @@ def test_a_home_that_cannot_be_searched_has_no_defaults(run, monkeypatch, tmp_pa
         monkeypatch.setattr(type(file), "stat", denied)
     assert shared.read(file) == {}
     shared.read.cache_clear()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+@pytest.mark.parametrize("home", ["", "config", "./"])
+def test_a_folder_of_settings_is_never_the_current_one(run, monkeypatch, home):
+    """XDG's specification: an empty or relative path is ignored."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", home)
+    Path(home, "fractals").mkdir(parents=True)
+    Path(home, "fractals/defaults.toml").write_text("no TOML")
+    assert shared.path() == Path.home() / ".config/fractals/defaults.toml"
+    monkeypatch.setenv("XDG_CONFIG_HOME", os.fspath(Path.cwd() / "own"))
+    assert shared.path() == Path.cwd() / "own/fractals/defaults.toml"
+
+
+@pytest.mark.parametrize("folder", ["~nosuchuser/formula", "missing"])
+def test_a_folder_of_formulas_that_is_missing_is_one_line(run, write, folder):
+    write(f'formulas = ["{folder}"]')
+    code, _, err = run("show", "seahorse")
+    assert (code, one_line(err)) == (3, True), err
+    assert "no such folder" in err

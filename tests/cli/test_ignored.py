@@ -62,6 +62,12 @@ def test_a_default_of_the_environment_is_no_option(run, monkeypatch):
     assert run("bench", "--read", "own.json")[0] == 0
 
 
+@pytest.mark.parametrize("option", [("--json",), ("--preview", "a.png")])
+def test_a_list_of_nothing_is_refused(run, option):
+    code, out, err = run("list", *option)
+    assert (code, out, one_line(err)) == (2, b"", True)
+
+
 def test_the_schema_is_that_of_no_scene(run):
     code, out, err = run("show", "--schema", "seahorse")
     assert (code, out, one_line(err)) == (2, b"", True)
