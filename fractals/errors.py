@@ -172,6 +172,18 @@ def shown(given: Any, most: int = MAX_SHOWN, write: Callable[[Any], str] = str) 
     return escaped(text[:most]) + "..." * (len(text) > most)
 
 
+KINDS = {list: "a list", dict: "a table", type(None): "an empty value", str: "a text"}
+
+
+def kind_of(value: Any) -> str:
+    """Return what a value is, in words for those of files.
+
+    >>> kind_of([1]), kind_of(None), kind_of(1j)
+    ('a list', 'an empty value', 'of type complex')
+    """
+    return KINDS.get(type(value), f"of type {type(value).__name__}")
+
+
 def counted(count: Any, what: str) -> str:
     """Return a number and what it counts: the first word of this gets an s, unless it is 1.
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
@@ -40,6 +40,7 @@ class Printed:
     """What is on stderr: how many lines were printed, and the progress that a bar may show."""
 
     lines = 0
+    compiling: ClassVar[set[str]] = set()  # programs of which a line told; `main` empties it
     progress: "ProgressLine | None" = None
 
 
@@ -397,10 +398,12 @@ class ProgressLine:
         while not self._ended.wait(LOOK):
             seen = seen + 1 if self.program and self._clock.runs else 0
             if seen == COMPILES:
-                tell(
-                    f"compiling the program for {self.program}: about {COMPILE_SECONDS} s, "
-                    "the first time only"
-                )
+                if self.program not in Printed.compiling:
+                    Printed.compiling.add(self.program)
+                    tell(
+                        f"compiling the program for {self.program}: about {COMPILE_SECONDS} s, "
+                        "the first time only"
+                    )
                 self.program = ""
                 if not self.task:
                     return

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
+from fractals import catalog
 from fractals.cli import shared
 from fractals.cli.command import AS_MODEL, FILE, option, section, verb
 from fractals.cli.messages import ProgressLine, StdoutError, Verbosity, program_of, tell
@@ -127,6 +128,11 @@ def raw_request(
         raise SceneError(
             f"{raw_file}: a picture has no raw numbers; "
             f"'fractals render {raw_file} --palette NAME' draws its scene in other colors"
+        )
+    if not os.path.exists(raw_file) and catalog.has("gallery", raw_file):
+        raise SceneError(
+            f"{raw_file}: a scene has no raw numbers: 'fractals compute {raw_file}' computes them, "
+            f"and then 'fractals recolor {raw_file}.fz' draws them"
         )
     raw = load_raw(raw_file)
     parts = [part for source in sources for part in merged_parts(source)]

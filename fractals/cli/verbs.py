@@ -20,6 +20,7 @@ from fractals.cli import shared
 from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
 from fractals.cli.messages import (
     Called,
+    Printed,
     StdoutError,
     Verbosity,
     discard,
@@ -267,6 +268,7 @@ INTERRUPTED = 130
 def run_verb(arguments: list[str] | None = None) -> int:
     """Run the command line, and return its exit code."""
     Verbosity.quiet = Verbosity.verbose = False
+    Printed.compiling.clear()
     Called.verb = None
     try:
         with warnings.catch_warnings(action="default", category=FractalsWarning):  # once each

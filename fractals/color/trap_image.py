@@ -16,6 +16,7 @@ from fractals.errors import InputError, shown
 
 BUILT_IN = "flower"
 KEPT = "data:image/png;base64,"
+OF_FILES = "load_scene reads pictures from files"
 MAX_PIXELS = 2**18
 MAX_SHRUNK = 2**26  # pixels of a mask's file, which is made smaller
 BITS = 16  # of opacity in a number; float32 holds 24 bits exactly
@@ -73,7 +74,7 @@ def check(name: str) -> str:
     Raises `InputError` if it is the name of a file, or no PNG.
     """
     if name != BUILT_IN and not name.startswith(KEPT):
-        raise InputError(f"'{shown(name, 80)}' is no picture: load_scene reads pictures from files")
+        raise InputError(f"'{shown(name, 80)}' is no picture: {OF_FILES}")
     decode(name)
     return name
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.color.trap_image import OF_FILES
+from fractals.errors import InputError, OptionError, SceneError, kind_of, shown
 from fractals.io import exif, png
 from fractals.io.escape_data import SUFFIXES
 from fractals.io.facts import RESOLVED
@@ -23,6 +24,7 @@ from fractals.io.files import (
     parse_scene,
     parse_toml,
     scene_in_page,
+    text_of,
 )
 from fractals.io.foreign import MAX_BYTES, Imported, formats
 from fractals.scene.model import Scene, painted, validate
@@ -43,7 +45,7 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     A table that is invalid, names a file, or exceeds a limit is a `SceneError`.
     """
     if not isinstance(table, Mapping):
-        raise SceneError(f"a scene is a table of keys, not {type(table).__name__}")
+        raise SceneError(f"a scene is a table of keys, not {kind_of(table)}")
     _check_tree(table)
     for key in ("center", "width", "zoom", "frame"):
         view = table.get("view")
@@ -59,8 +61,8 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
         raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")
     try:
         return validate(table)
-    except OptionError as error:
-        raise SceneError(str(error)) from None
+    except (OptionError, SceneError) as error:
+        raise SceneError(str(error).replace(OF_FILES, "a file that is sent holds it")) from None
 
 
 def _texts(part: Any) -> Iterator[str]:
@@ -208,18 +210,21 @@ def _read(name: str, entry: str, data: bytes) -> Imported:
         return Imported(_without_resolved(_table(parse_json(data))))
     form = formats.find(name)
     if suffix == ".toml" and form is None:
-        table = parse_toml(data.decode("utf-8"))
+        table = parse_toml(text_of(data))
         form = None if table.keys() <= {*Scene.model_fields, RESOLVED} else formats.claimant(table)
         if form is None:
             return Imported(_palette_or_scene(_without_resolved(table)))
     if form is None:
-        raise SceneError(f"{shown(name, 80)}: {_why_not(suffix)}")
+        raise SceneError(f"{shown(name, 80)}: {_why_not(name, suffix)}")
     found: Imported = form.read(data, entry)
     return found
 
 
-def _why_not(suffix: str) -> str:
-    """Return why a file that ends in `suffix` is not read here."""
+def _why_not(name: str, suffix: str) -> str:
+    """Return why a file of this name, which ends in `suffix`, is not read here."""
+    inner = PurePosixPath(name).stem  # as some systems and forums add .txt
+    if formats.find(inner) or PurePosixPath(inner).suffix.lower() in formats.OWN:
+        return f"rename it to {shown(inner, 80)}: its end tells the format"
     if suffix in SUFFIXES:
         return "raw numbers are not read here: start the explorer with their file"
     ends = " ".join(each for each in formats.suffixes().split() if each not in SUFFIXES)
@@ -234,7 +239,7 @@ def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:
 
 def _table(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise SceneError(f"a table of keys was expected, not {type(value).__name__}")
+        raise SceneError(f"a table of keys was expected, not {kind_of(value)}")
     return value
 
 

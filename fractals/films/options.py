@@ -1,6 +1,8 @@
 """The options of films, as `fractals.rendering.options` describes them."""
 
+from fractals.errors import OptionError
 from fractals.rendering.options import FileOptions, Options, option
+from fractals.scene.film import FilmSettings
 from fractals.scene.numbers import Real
 
 
@@ -30,6 +32,13 @@ class FilmOptions(Options):
         command="Frames a second (default: 60; 30 for .webp, 25 for .gif).",
     )
     preview: bool = option(False, "A quarter of the size, one sample a pixel.")
+
+    def check(self) -> None:
+        """Raise an `OptionError` for a bad value."""
+        for name in ("fps", "seconds"):
+            given, limits = getattr(self, name), FilmSettings.model_fields[name].limits
+            if given is not None and not limits["ge"] <= given <= limits["le"]:
+                raise OptionError(f"{name}={given:g}: give {limits['ge']:g} to {limits['le']:g}")
 
 
 class SaveOptions(FileOptions):

@@ -2,18 +2,19 @@
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal, overload
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.devices import choose
-from fractals.errors import OptionError, typed
+from fractals.errors import OptionError, counted, typed
 from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import AUDIO, CODECS, Audio, Video
 from fractals.films.frames import (
@@ -554,6 +555,15 @@ class Timeline:
 
     def __iter__(self) -> Iterator[Frame]:
         return self.frames()
+
+    def __getitem__(self, number: SupportsIndex) -> Frame:
+        if isinstance(number, slice):
+            raise TypeError("a film has no slices: film.frames(first, last) yields frames")
+        found = operator.index(number)
+        if not -len(self) <= found < len(self):
+            raise IndexError(f"frame {found}: the film has {counted(len(self), 'frame')}")
+        found %= len(self)
+        return next(self.frames(found, found + 1))
 
     @overload
     def frames(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fractals.errors import FractalsError, OptionError, SceneError, shown, typed
+from fractals.errors import FractalsError, OptionError, SceneError, kind_of, shown, typed
 from fractals.io import png
 from fractals.scene.numbers import LONG_INTEGER, ExactFloat, plain
 
@@ -328,14 +328,19 @@ def read_json(path: Path) -> dict[str, Any]:
     return parsed(path, lambda: parse_json(text_of(read_bytes(path, MAX_JSON_BYTES))))
 
 
-def text_of(data: bytes, errors: str = "strict") -> str:
+def text_of(data: bytes, old: bool = False) -> str:
     """Return the text of a file: UTF-8, or UTF-16 where it begins with a byte order mark.
 
-    Programs of Windows write either mark. What is no text of its kind is a `ValueError`, unless
-    `errors` says otherwise, as in `bytes.decode`.
+    Programs of Windows write either mark. What is no text of its kind is a `ValueError`. `old`:
+    such bytes are those of Western Windows, as older programs write them, and nothing is an error.
     """
     utf16 = len(data) > 2 and data[:2] in (b"\xff\xfe", b"\xfe\xff")
-    return data.decode("utf-16" if utf16 else "utf-8-sig", errors)
+    try:
+        return data.decode("utf-16" if utf16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        if not old:
+            raise
+    return data.decode("utf-16" if utf16 else "cp1252", "replace")
 
 
 def read_embedded(path: Path) -> dict[str, Any]:
@@ -424,7 +429,7 @@ def parse_scene(text: str | bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(table, dict):
-        raise ValueError(f"a table of keys was expected, not {type(table).__name__}")
+        raise ValueError(f"a table of keys was expected, not {kind_of(table)}")
     return table
 
 
@@ -507,5 +512,5 @@ def parsed(path: Path | str, parse: Callable[[], Any]) -> dict[str, Any]:
             raise
         raise SceneError(f"{name}: {shown(error) or type(error).__name__}") from None
     if not isinstance(table, dict):
-        raise SceneError(f"{name}: a table of keys was expected, not {type(table).__name__}")
+        raise SceneError(f"{name}: a table of keys was expected, not {kind_of(table)}")
     return table

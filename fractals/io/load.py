@@ -39,12 +39,17 @@ def embed_files(
     """Return a scene's table with palettes, trap pictures and tracks as values.
 
     `lost`: receives a line for each part of a palette file that has no equivalent. `source`: begins
-    messages about pictures. `SceneError`: a file can't be read, or is invalid.
+    messages. `SceneError`: a file can't be read, or is invalid.
     """
     if isinstance(table.get("film"), Mapping):
         from fractals.io.film_files import embed_film
 
-        table = {**table, "film": embed_film(table["film"], place)}
+        try:
+            table = {**table, "film": embed_film(table["film"], place)}
+        except InputError as error:
+            if not source:
+                raise
+            raise SceneError(f"{source}film: {error}") from None
     color = table.get("color")
     if not isinstance(color, Mapping) or nested_deeper(color, MAX_NESTING + 1):  # an error later
         return table
@@ -58,7 +63,12 @@ def _embed_paint(
     embedded = dict(paint)
     name = paint.get("palette")
     if isinstance(name, str) and not (name == "auto" or catalog.has("palette", name)):
-        found, lines = find_palette(name, place)
+        try:
+            found, lines = find_palette(name, place)
+        except InputError as error:
+            if not place.from_file:
+                raise
+            raise SceneError(f"{where}.palette: {error}") from None
         if lost is not None:
             lost += [f"{shown(name)}: {line}" for line in lines]
         embedded["palette"] = found or name

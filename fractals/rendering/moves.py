@@ -74,6 +74,9 @@ class Suggestion:
     score: float
     kind: str
 
+    def _repr_html_(self) -> str:
+        return f"<p>{self.kind}, score {self.score:g}</p>{self.scene._repr_html_()}"
+
 
 class Moves:
     """How views of the plane move. A family whose scenes are seen otherwise overrides this."""

@@ -20,7 +20,7 @@ from fractals import catalog
 from fractals.color import palette
 from fractals.color.palette import parse_color, srgb_from_linear
 from fractals.errors import SceneError, counted, listed, shown
-from fractals.io.foreign import Format, Imported, first_of
+from fractals.io.foreign import Format, Imported, first_of, unwritten
 from fractals.scatter.flame_names import Read, value_of
 from fractals.scatter.flame_settings import is_on, lost_of
 from fractals.scatter.flame_xml import flames_of
@@ -98,7 +98,8 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
         "width": repr(width / scale),
         "mirror": True,
     }
-    if turn := math.remainder(_number(flame, "rotate", 0.0), 360):
+    angle = -math.degrees(_number(flame, "angle", 0.0))  # of Apophysis, which writes both
+    if turn := math.remainder(_number(flame, "rotate", angle), 360):
         view["rotation"] = -turn
     samples = flame.get("oversample") or flame.get("supersample") or "1"
     step = min(16, max(1, int(value_of(samples, "oversample"))))
@@ -198,8 +199,9 @@ def _transform(read: Read) -> dict[str, Any]:
     if element.tag == "xform" and element.get("color_type") == "NONE":  # of JWildfire
         speed = 0.0
     opacity = 0.0 if element.get("plotmode") == "off" else _number(element, "opacity", 1.0)
+    weight = _number(element, "weight", _number(element, "density", 0.0))  # its older name
     table: dict[str, Any] = {
-        "weight": max(0.0, _number(element, "weight", 0.0)) if element.tag == "xform" else 1.0,
+        "weight": max(0.0, weight) if element.tag == "xform" else 1.0,
         "affine": _affine(element, "coefs"),
         "variations": read.variations,
         "color": min(max(color, 0.0), 1.0),
@@ -247,7 +249,10 @@ def _palette(flame: ElementTree.Element, lost: list[str]) -> Any:
             own_count = int(_number(element, "count", COLORS))
             size = 8 if text or element.get("format") == "RGBA" else 6
             skip = 2 if text else 0
-            for k in range(min(own_count, COLORS, len(digits) // size)):
+            count = min(own_count, COLORS)
+            if len(digits) // size < count:
+                lost.append(f"colors: the palette has {len(digits) // size} of {count}")
+            for k in range(min(count, len(digits) // size)):
                 part = digits[k * size + skip : k * size + skip + 6]
                 if not re.fullmatch("[0-9a-fA-F]{6}", part):
                     raise SceneError(f"palette: '{shown(part, 10)}' is no color")
@@ -293,11 +298,10 @@ def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         raise SceneError("only the formula 'flame' can be written as a flame")
     from fractals.scene.model import Scene
 
-    scene = Scene.model_validate(dict(table))
+    scene = Scene.model_validate(_pointing_down(table))
     flame, view, display = scene.make_any_formula(), scene.view, scene.display
-    lost = ["view.stretch"] if view.stretch != 1 else []
-    if not view.mirror:
-        lost.append("the direction of y: the picture is upside down there")
+    lost = unwritten(table, but=["title"])
+    lost += ["the stretched view"] if view.stretch != 1 else []
     from fractals.scene.geometry import place_of
 
     width, (x, y) = place_of(scene)
@@ -344,6 +348,24 @@ def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         rgb = " ".join(str(round(255 * min(max(float(v), 0.0), 1.0))) for v in color)
         lines.append(f'   <color index="{k}" rgb="{rgb}"/>')
     return ("\n".join([*lines, "</flame>", ""])).encode(), tuple(lost)
+
+
+def _pointing_down(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of a scene with the same picture whose y points down, as it does there.
+
+    The final transform turns the points upside down, and the view is turned with them.
+    """
+    view, formula = table.get("view", {}), table["formula"]
+    if view.get("mirror"):
+        return dict(table)
+    formula = {"name": formula} if isinstance(formula, str) else formula
+    final = dict(formula.get("final") or {"color_speed": 0.0})
+    a, b, c, d, e, f = final.get("post", IDENTITY)
+    final["post"] = [a, b, c, -d, -e, -f]
+    turned = {**view, "mirror": True, "rotation": -view.get("rotation", 0.0)}
+    if center := view.get("center"):
+        turned["center"] = [center[0], str(-Decimal(center[1]))]
+    return {**table, "view": turned, "formula": {**formula, "final": final}}
 
 
 def _elements(flame: Any) -> Iterator[tuple[str, Any]]:

@@ -20,7 +20,7 @@ from fractals.scatter.formulas import split
 PLAIN = set(
     "weight color coefs post chaos symmetry color_speed opacity name animate plotmode var var1 "  # noqa: SIM905
     "var_color motion_function motion_frequency motion_offset animate_origin normal pre enabled "
-    "targetcolor mirror_pre_post_translations".split()
+    "targetcolor mirror_pre_post_translations density index".split()
 )
 # Those of JWildfire's colors and materials, of its fields of weights, of affine maps of space, and
 # of curves by which values change with time.
@@ -94,6 +94,8 @@ class Read:
             assert named
             stage, variation = named
             if not (strength := _weight(given[key])):
+                if given[key].strip() and not _is_number(given[key]):
+                    self._note(f"{_plain(key)}: '{shown(given[key], 40)}' is not a number")
                 continue
             own = _stage(stage, given.get(key + PRIORITY)) + variation.name
             if own in found:

@@ -30,7 +30,7 @@ def flames_of(data: bytes) -> list[ElementTree.Element]:
     `SceneError`: it is neither XML nor what these programs read, or it has no flame.
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):  # UTF-16, as editors of Windows write it
-        data = text_of(data, "replace").encode(errors="replace")
+        data = text_of(data, old=True).encode(errors="replace")
     if b"\0" in data:
         raise SceneError("a zero byte, so this is no text")
     if FORBIDDEN.search(data):
@@ -51,7 +51,7 @@ def _root(data: bytes) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(data)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
-        if not TAG.search(text := text_of(data, "replace")):
+        if not TAG.search(text := text_of(data, old=True)):
             raise SceneError(f"no XML: {shown(error, 80)}") from None
         mended = TAG.sub(_mended, NO_TAGS.sub("", text))
         try:

@@ -12,6 +12,7 @@ from typing import Any
 
 from fractals import catalog
 from fractals.errors import SceneError, counted, shown
+from fractals.io.files import text_of
 from fractals.io.foreign import Format, Imported, first_of
 
 COMMENT = re.compile(r";[^\n]*")
@@ -51,7 +52,8 @@ def entries_of_ifs(data: bytes) -> list[tuple[str, str]]:
 
 
 def _systems(data: bytes) -> dict[str, str]:
-    text = COMMENT.sub("", data.decode("latin-1").replace("\r", "\n"))
+    text = text_of(data, old=True).partition("\x1a")[0].replace("\r", "\n")
+    text = COMMENT.sub("", text)
     found: dict[str, str] = {}
     for number, part in enumerate(text.split("}"), 1):
         head, brace, body = part.partition("{")

@@ -58,7 +58,9 @@ NAMED = 8  # formulas that a message names
 
 NAME = re.compile(r"\w+", re.ASCII)  # of a formula; another text is an expression
 
-PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would write it: on one line
+# Lists that a person would write on one line: of two values, and of up to twelve numbers
+PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")
+NUMBERS = re.compile(r"\[\n((?: +[\w.+-]+,\n){3,12}) *\]")
 
 
 def _near(point: tuple[str, str]) -> tuple[str, str]:
@@ -459,10 +461,11 @@ def painted(color: Any, depth: int = MAX_NESTING + 1) -> Iterator[Any]:
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """Return plain values as TOML, with pairs on one line."""
+    """Return plain values as TOML, with pairs and short lists of numbers on one line."""
     import tomli_w
 
-    return PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
+    text = PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
+    return NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())[:-1]}]", text)
 
 
 TABLES: dict[str, type[Table]] = {

@@ -8,7 +8,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, SupportsComplex, SupportsFloat
 
-from fractals.errors import shown, typed
+from fractals.errors import kind_of, shown, typed
 
 Real = str | SupportsFloat  # of any library; text keeps all digits, and a float has 17
 PointLike = SupportsComplex | SupportsFloat | Sequence[Real]
@@ -304,8 +304,7 @@ def decimal_text(given: Any) -> str:
 def _no_decimal(given: Any, text: str) -> str:
     """Return what is wrong with what is no decimal number."""
     if not isinstance(given, str | float | Decimal):
-        kind = type(given).__name__
-        return f"{typed(given)}, of type {kind}, is not a finite real number"
+        return f"{typed(given)}, {kind_of(given)}, is not a finite real number"
     more = ""
     if text[-1:] == "%" or text[:1] == "x":
         more = " (only options of the command line are relative to a scene)"

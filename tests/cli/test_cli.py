@@ -290,6 +290,7 @@ BAD = [
     (("convert", "seahorse", "a.gif"), 2, "; for .gif there is 'fractals film'"),
     (("find", "nucleus", "seahorse", "-o", "a.jpg"), 2, "; for .jpg there is 'fractals render'"),
     (("recolor", "nosuch.npz"), 3, "no such file"),
+    (("recolor", "seahorse"), 3, "'fractals compute seahorse' computes them, and then"),
     (("show", "nosuch"), 2, "unknown scene"),
     (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
     (

@@ -154,9 +154,11 @@ def test_compiling_is_said_once_and_at_once(capfd):
     assert capfd.readouterr().err == (
         "fractals: compiling the program for mandelbrot, smooth: about 2 s, the first time only\n"
     )
-    with messages.ProgressLine(program="mandelbrot, smooth"):
+    with messages.ProgressLine(program="mandelbrot, smooth"):  # another part of the same picture
+        compile_for(0.6)
+    with messages.ProgressLine(program="julia, smooth"):
         time.sleep(0.6)
-    with messages.ProgressLine(program="mandelbrot, smooth") as line:
+    with messages.ProgressLine(program="julia, smooth") as line:
         line(1, 10)  # a tile is done
         compile_for(0.6)
     assert capfd.readouterr().err == ""

@@ -167,7 +167,18 @@ def test_errors_about_files_hold_no_control_characters(server, name):
 
 LINK = outside.link_of(fractals.load_scene("seahorse"))
 DAMAGED = ("nonsense", LINK[:-9], LINK[:40], LINK[:30] + "AAAA" + LINK[34:], "", "%20abc", "é")
-LIBRARIES = ("zlib", "base64", "codec", "decompress", "BytesIO", "char 1", "Error", "Expect")
+LIBRARIES = (
+    "zlib",
+    "NoneType",
+    "load_scene",
+    "base64",
+    "codec",
+    "decompress",
+    "BytesIO",
+    "char 1",
+    "Error",
+    "Expect",
+)
 
 
 def test_a_files_name_may_hold_a_number_sign():
@@ -182,6 +193,12 @@ def test_keys_that_are_not_used_are_told():
     found = uploaded("a.toml", b"[camera]\nlens = 0.1\n")
     assert found["unused"] == "camera.lens: for solids and reliefs; not used here"
     assert uploaded("b.toml", b"[view]\nwidth = 1\n")["unused"] == ""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_scenes_as_editors_of_windows_write_them(encoding):
+    text = 'title = "Été"\n'
+    assert uploaded("a.toml", text.encode(encoding))["scene"]["title"] == "Été"
 
 
 @pytest.mark.parametrize("link", DAMAGED)
@@ -205,11 +222,19 @@ def test_a_damaged_link_is_told_in_plain_words(link):
         ("a.gif", b"", "a.gif: the parameters inside GIFs of Fractint are not read"),
         ("a.fract", b"", "a.fract: settings of Mandelbulber are not read"),
         ("a.zip", b"", "a.zip: it is compressed: unpack it first"),
+        ("a.kfr.txt", b"Re: 1", "a.kfr.txt: rename it to a.kfr: its end tells the format"),
+        ("a.json", b"null", "a table of keys was expected, not an empty value"),
+        ("a.json", b'{"julia": ["1", {}]}', "julia.1: {}, a table, is not a finite real number"),
+        (
+            "a.json",
+            b'{"color": {"coloring": {"name": "picture_trap", "picture": "a.png"}}}',
+            "color.coloring: 'a.png' is no picture: a file that is sent holds it",
+        ),
     ],
 )
 def test_a_bad_file_is_told_in_plain_words(name, data, words):
     with pytest.raises(SceneError) as found:
-        outside.read_upload(name, data)
+        uploaded(name, data)
     assert str(found.value).startswith(words)
     assert not any(word in str(found.value) for word in LIBRARIES)
 

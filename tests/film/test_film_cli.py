@@ -87,7 +87,7 @@ def test_tracks_of_a_file(film):
     os.remove("beat.csv")
     code, _, err = film("scene.toml", "--dry-run")
     assert code == 3
-    assert err == "fractals: beat.csv: no such file\n"
+    assert err == "fractals: scene.toml: film: beat.csv: no such file\n"
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_tracks_of_a_file(film):
         (["seahorse", "--cycle", "0"], 2, "--cycle 0: give more than 0 seconds"),
         (["seahorse", "--cycle", "2", "--seconds", "3"], 2, "the loop would jump"),
         (["seahorse", "--fps", "fast"], 2, "'fast' is no rate: give frames a second, such as 30"),
-        (["seahorse", "--fps", "0fps"], 3, "film.fps: '0.0' is not 1 or more"),
-        (["seahorse", "--fps", "0"], 3, "film.fps: '0.0' is not 1 or more"),
+        (["seahorse", "--fps", "0fps"], 2, "--fps 0: give 1 to 240"),
+        (["seahorse", "--seconds", "0"], 2, "--seconds 0: give 0.001 to 86400"),
         (["seahorse", "--frames", "5"], 2, "--frames: '5' is not A:B"),
         (["seahorse", "--still", "900", "-o", "s.png"], 2, "900 s: the film has"),
         (["seahorse", "-o", "a.avi"], 2, "unknown type of film"),

@@ -13,7 +13,7 @@ import PIL.Image
 import pytest
 
 import fractals
-from fractals import FractalsError, OptionError, SceneError
+from fractals import FractalsError, OptionError
 from fractals.errors import to_install
 from fractals.films import encode, writing
 from fractals.films.planes import Planes
@@ -498,10 +498,21 @@ def test_a_film_needs_motion():
         fractals.film(cycle=2, palette={"stops": ["black", "white"], "cyclic": False}, **TINY)
     with pytest.raises(OptionError, match="has keys or tracks of its own"):
         fractals.film(to="1e-3", film={"keys": [{"at": 0}]}, **TINY)
-    with pytest.raises(SceneError, match=r"film\.fps"):
+    with pytest.raises(OptionError, match="fps=1000: give 1 to 240"):
         fractals.film(to="1e-3", fps=1000, **TINY)
     with pytest.raises(OptionError, match="an exponential map is no view of a film"):
         fractals.film(to="1e-3", projection="exponential", **TINY)
+
+
+def test_a_frame_by_its_number():
+    film = fractals.film("seahorse", to="1e-2", seconds=1, fps=4, **TINY)
+    frames = list(film)
+    assert all(np.array_equal(film[k], frames[k]) for k in (0, 2, -1))
+    for number in (4, -5):
+        with pytest.raises(IndexError, match="the film has 4 frames"):
+            film[number]
+    with pytest.raises(TypeError, match=r"film\.frames\(first, last\) yields frames"):
+        film[1:2]
 
 
 def test_stills_and_previews():

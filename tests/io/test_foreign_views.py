@@ -145,7 +145,9 @@ def test_opcodes_after_a_higher_power_are_expressions():
         ("location.zoom = -1\n", "location.zoom: '-1' is not greater than 0"),
         ("image.width = 0\n", "image: 0x576 is no size"),
         ("transform.exponential_map = true\n", "that projection is unsupported"),
-        ("location.real = [1]\n", "location.real: [1], of type list, is not a finite real number"),
+        ("transform.reflect = 0\n", "transform.reflect: '0' is neither true nor false"),
+        ("[[formula]]\nabs_x = 1\n", "formula.abs_x: '1' is neither true nor false"),
+        ("location.real = [1]\n", "location.real: [1], a list, is not a finite real number"),
         ("a = 1\nb =\n", "line 2"),
     ],
 )
@@ -345,7 +347,7 @@ def test_fractint_losses_are_listed(keys, words):
         ("a { corners=1/x/3/4 }", "a: line 1: corners: 'x' is not a decimal number"),
         ("a { maxiter=x }", "a: line 1: maxiter: 'x' is not a whole number"),
         ("a { colors=00!000 }", "a: line 1: colors: '00!000', after 0 colors"),
-        ("\nstray words\n", "line 2: 'stray words' is in no entry"),
+        ("\nstray words\n", "the file has no entry"),
         ("a { type=mandel", "line 1: the entry 'a' is never closed"),
         ("a {}\n" * 2 + "".join(f"b{k} {{}}\n" for k in range(10_000)), "at most 10000 entries"),
     ],
@@ -397,6 +399,44 @@ def test_every_format_has_a_sample_that_the_tests_write():
     assert views | palettes == set(catalog.names("format"))
     for form, text in VALID.items():
         assert load_scene(form.read(text.encode(), "").table)
+
+
+WRITINGS = {
+    "a mark": lambda text: text.encode("utf-8-sig"),
+    "UTF-16": lambda text: text.encode("utf-16"),
+    "a Mac of 1995": lambda text: text.replace("\n", "\r").encode(),
+    "DOS": lambda text: text.replace("\n", "\r\n").encode() + b"\r\n\x1a\0\0",
+    "tabs": lambda text: text.replace("\n", "\t\n").replace(" ", "\t").encode(),
+}
+
+
+@pytest.mark.parametrize("writing", WRITINGS)
+@pytest.mark.parametrize("form", VALID, ids=lambda form: form.name)
+def test_what_an_editor_makes_of_a_file_changes_nothing(form, writing):
+    if (form, writing) == (flame, "DOS"):
+        pytest.skip("XML has no end but that of its first element")
+    text = VALID[form].replace("\r\n", "\n")
+    plain = form.read(text.encode(), "")
+    again = form.read(WRITINGS[writing](text), "")
+    assert (again.table, again.lost) == (plain.table, plain.lost)
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (par, "a { type=mandel } NAME { type=mandel }"),
+        (upr, VALID[upr].replace("a {", "NAME {", 1)),
+        (ifs, VALID[ifs].replace("own", "NAME")),
+        (frm, "A { z = 1: z = 2 } NAME { z = pixel: z = z*z + pixel, |z| < 4 }"),
+        (flame, VALID[flame].replace('name="a"', 'name="NAME"')),
+    ],
+    ids=lambda given: getattr(given, "name", ""),
+)
+def test_names_as_western_windows_writes_them(form, text):
+    name = "Fée_d’été"
+    data = text.replace("NAME", name).encode("cp1252")
+    assert name in dict(form.entries(data))
+    assert form.read(data, name).table
 
 
 PIECES = st.one_of(

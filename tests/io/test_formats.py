@@ -312,3 +312,21 @@ def test_an_end_too_many_is_told(tmp_path, name):
     assert str(told.value).endswith(f"{name}.txt: rename it to {name}: its end tells the format")
     with pytest.raises(SceneError, match="no scene of the gallery, and no file that ends in"):
         load_scene(tmp_path / "b.kfr.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "scene"),
+    [
+        ("kfr", {"relief": {"heights": "smooth"}}),
+        ("fraktaler3", {"relief": {"heights": "smooth"}}),
+        ("flame", {"formula": "flame", "relief": {}}),
+    ],
+)
+def test_what_no_other_program_has_is_told_where_a_scene_is_written(name, scene):
+    given = {"author": "me", "develop": {"bloom": 0.5}, "iteration": {"max_iterations": 9}, **scene}
+    write = catalog.load("format", name)().write
+    lost = write(load_scene(given).to_table())[1]
+    wanted = ["the author", "how the picture is developed"]
+    wanted += ["the relief"] if given["relief"] else []
+    assert set(wanted) <= set(lost)
+    assert not set(wanted) & set(write(load_scene({**scene, "relief": {}}).to_table())[1])

@@ -360,6 +360,10 @@ def test_a_count_has_its_step_of_the_palette(method, transfer, value, step):
         ("ColorMethod: 7\n", "how distance becomes color"),
         ("ColorMethod: 11\n", "fourth root"),
         ("UseOpenGL: 1\nGLSL: vec3\\ colour()\n", "colors by a shader of its own"),
+        (
+            "BailoutRadiusPreset: 3\nBailoutRadiusCustom: 1E10\n",
+            "the escape radius of 1e+10: 1e+09 is the most",
+        ),
         ("real: 0\n", "another norm in the escape test (real: 0)"),
         ("Iterations: 99000000000\n", "the limit of 99000000000 iterations"),
         ("Re: 0\nFrobnicate: 3\n", "'Frobnicate: 3', which is not known"),

@@ -74,6 +74,11 @@ def test_scene_and_numbers_show_themselves(raw):
     assert f"limit {raw.max_iterations}" in text
 
 
+def test_a_suggested_view_shows_itself(raw):
+    text = fractals.Suggestion(raw.scene, 0.25, "spiral")._repr_html_()
+    assert text == f"<p>spiral, score 0.25</p>{raw.scene._repr_html_()}"
+
+
 def test_scene_that_cannot_be_written_says_so():
     own = fractals.Scene().make_formula()
     assert "function of yours" in fractals.Scene(formula=own)._repr_html_()

@@ -138,6 +138,12 @@ def test_ugr_first_and_named():
     assert [line.split(":")[0] for line in lost] == ["smooth", "opacity"]
 
 
+def test_ugr_a_comment_may_follow_a_bracket():
+    commented = UGR.replace("\n}", "\n} ; end")
+    assert commented.count("} ; end") == 3
+    assert read("ugr", commented, "Second one(2)").table == read("ugr", UGR, "Second one(2)").table
+
+
 def test_ugr_samples_are_their_colors(data):
     for path in samples(data, "ugr"):
         text = path.read_bytes().decode().replace("\r", "")

@@ -496,6 +496,7 @@ def test_what_is_lost():
         ("inside=-102", "the period of the cycle, which gives the colors inside"),
         ("biomorph=0", "one color where only one part of the last z is large"),
         ("distest=1", "the distance to the set, which gives the colors"),
+        ("ranges=0/9/-2", "ranges of counts that share a color (ranges=0/9/-2)"),
     ],
 )
 def test_losses_say_what_the_picture_lacks(keys, words):
@@ -581,10 +582,135 @@ def test_a_biomorph_gives_way_to_parts_of_a_turn_and_to_one_color(keys):
     assert read(f"mandel biomorph=off {GRAY}")[0].iteration.escape_radius == 2.0
 
 
-def test_the_angle_outside_goes_up_and_down_the_colors():
-    pixels, raw = drawn_grays("barnsleym1 outside=atan")
-    out = raw.count < LIMIT
-    assert np.abs(pixels[out] - np.abs(np.angle(raw.z[out])) / np.pi * 255).max() <= 2
+@pytest.mark.parametrize("steps", [150, 200])
+def test_the_angle_outside_is_a_number_of_degrees(steps):
+    """Fractint 20: ``fabs(atan2(y, x) * 180 / PI)``; 1 for 0 and for numbers above the limit."""
+    pixels, raw = drawn_grays(f"barnsleym1 outside=atan maxiter={steps}")
+    out = raw.count < steps
+    degrees = np.degrees(np.abs(np.angle(raw.z)))
+    sure = out & (degrees > 1) & (np.abs(degrees - steps - 1) > 1)
+    wanted = np.where(degrees < steps + 1, np.floor(degrees), 1)
+    assert np.abs(pixels - wanted)[sure].max() <= 1
+    assert sure.sum() > 0.9 * out.sum()
+    assert ((degrees > 151) & sure).any()
+
+
+def orbits(raw, first, step, count):
+    """Yield the number of each point of the orbits of a picture's samples, and the points.
+
+    first: the number of z_1, and 2 where orbits begin with the pixel and that is left out.
+    """
+    (width, height), across = raw.scene.image.size, float(raw.scene.view.width)
+    x, y = map(float, raw.scene.view.center)
+    rows, columns = np.mgrid[:height, :width]
+    c = x + (columns + 0.5 - width / 2) * across / width
+    c = c + 1j * (y + (height / 2 - rows - 0.5) * across / width)
+    z = c if first == 2 or "julia" in raw.scene.to_table() else 0 * c
+    for k in range(count):
+        z = step(z, c)
+        yield first + k, z
+
+
+RULES_OF_BOF = [
+    ("mandel", 1, lambda z, c: z * z + c),
+    ("mandel nobof=yes", 2, lambda z, c: z * z + c),
+    ("manzpower params=0/0/3", 2, lambda z, c: z**3 + c),
+    ("julia params=-0.1/0.7", 1, lambda z, c: z * z - 0.1 + 0.7j),
+]
+
+
+@pytest.mark.parametrize(("kind", "first", "step"), RULES_OF_BOF)
+@pytest.mark.parametrize("rule", ["bof60", "bof61"])
+def test_inside_by_the_least_size(kind, first, step, rule):
+    """Fractint 20: ``sqrt(min_orbit) * 75``, and ``min_index``.
+
+    Only orbits of the type mandel begin with 0 then, unless nobof says otherwise; others begin with
+    c, which is not looked at.
+    """
+    pixels, raw = drawn_grays(f"{kind} inside={rule}")
+    least, number = np.full(pixels.shape, np.inf), np.zeros(pixels.shape)
+    with np.errstate(all="ignore"):
+        for n, z in orbits(raw, first, step, LIMIT + 1 - first):
+            nearer = np.abs(z) < least
+            least, number = np.where(nearer, np.abs(z), least), np.where(nearer, n, number)
+    wanted = np.floor(75 * least) if rule == "bof60" else number
+    assert raw.inside.sum() > 40
+    assert np.abs(pixels - wanted)[raw.inside].max() <= (rule == "bof60")
+    assert len(set(wanted[raw.inside])) > 2
+
+
+def test_inside_by_the_angle_of_the_last_point():
+    """Fractint 20: ``fabs(atan2(y, x) * 180 / PI)``; it ends orbits early where they repeat."""
+    pixels, raw = drawn_grays("mandel inside=atan periodicity=0")
+    with np.errstate(all="ignore"):
+        *_, (_, z) = orbits(raw, 2, lambda z, c: z * z + c, LIMIT - 1)
+    wanted = np.floor(np.degrees(np.abs(np.angle(z[raw.inside]))))
+    assert np.abs(pixels[raw.inside] - wanted).max() <= 1
+    assert read(f"mandel inside=atan periodicity=0 {GRAY}")[1] == ()
+    (line,) = read(f"mandel inside=atan {GRAY}")[1]
+    assert "at which point of a cycle an orbit ends" in line
+
+
+def test_inside_by_the_period():
+    """Fractint 20: the length of the cycle, and the limit where it finds none."""
+    steps = 150
+    pixels, raw = drawn_grays(f"mandel inside=period maxiter={steps}")
+    _, c = next(orbits(raw, 1, lambda z, c: c, 1))
+    sure = {1: np.abs(1 - np.sqrt(1 - 4 * c)) < 0.6, 2: np.abs(c + 1) < 0.15}
+    for period, places in sure.items():
+        assert set(pixels[places]) == {period}
+    assert steps in set(pixels[raw.inside])
+    assert max({*pixels[raw.inside]} - {steps}) < 20
+    (line,) = read(f"manowar inside=period {GRAY}")[1]
+    assert "the period of the cycle" in line
+
+
+@pytest.mark.parametrize("rule", ["bof60", "bof61", "atan", "period"])
+def test_a_curve_of_colors_is_no_rule_of_colors_inside(rule):
+    lines = read(f"mandel logmap=5 inside={rule} {GRAY}")[1]
+    assert any(f"'inside={rule}'" in line for line in lines)
+
+
+def test_the_last_of_two_keys_counts(tmp_path):
+    """Fractint does one key after another; `corners` and `center-mag` set the same."""
+    (tmp_path / "own.map").write_text("0 0 0\n9 9 9\n90 9 9\n")
+    path = entry_file(
+        tmp_path,
+        "a { type=julia type=mandel maxiter=9 maxiter=20 corners=0/1/0/1 center-mag=0.25/0/2 "
+        "colors=@none.map map=own.map inside=0 }",
+    )
+    lost = []
+    scene = load_scene(path, lost=lost)
+    assert (scene.formula.name, scene.iteration.max_iterations, lost) == ("mandelbrot", 20, [])
+    assert scene.view.center == ("0.25", "0")
+    assert scene.color.palette.stops[0][1] == "#090909"
+    assert read("mandel center-mag=0.25/0/2 corners=0/1/0/1")[0].view.center == ("0.5", "0.5")
+
+
+def test_words_between_entries_mean_nothing():
+    text = "From: a list\nOn Monday Bob wrote:\n\na { type=mandel maxiter=7 }\n-- \nBob\n"
+    imported = par.read_par(text.encode(), "")
+    assert (imported.table["iteration"]["max_iterations"], imported.lost) == (7, ())
+
+
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        ("maxiter=1e3", {"max_iterations": 1000}),
+        ("maxiter=150.7", {"max_iterations": 150}),
+        ("decomp=2/100", {"escape_radius": 10.0}),
+        ("params=0/0/", {"escape_radius": 2.0}),
+    ],
+)
+def test_numbers_as_older_entries_have_them(keys, wanted):
+    scene, lost = read(f"mandel {keys}")
+    assert {key: getattr(scene.iteration, key) for key in wanted} == wanted
+    assert lost == ()
+
+
+def test_a_width_of_the_distance_is_read():
+    (line,) = read("mandel distest=1/71")[1]
+    assert "the distance to the set" in line
 
 
 @pytest.mark.parametrize("rule", ["bof61", "-61"])

@@ -79,6 +79,11 @@ def test_a_palette_as_text_and_of_windows():
     assert stops_of(swatches.read_pal, GRAYS) == stops_of(swatches.read_act, GRAYS)
 
 
+def test_a_palette_that_lacks_colors_tells_so():
+    found = swatches.read_pal(b"JASC-PAL\n0100\n3\n0 0 0\n255 0 0\n")
+    assert found.lost == ("colors: the palette has 2 of 3",)
+
+
 def test_slices_of_a_color_table():
     """A jump within stays one; colors beyond the slices are left out, and so are labels."""
     text = """# COLOR_MODEL = RGB

@@ -86,12 +86,11 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     path = tmp_path / "many.upr"
     path.write_text(f"{OWN}Two {{\n{HEAD}{two}}}\n{ONE}")
     assert formats.entries(str(path)) == [
-        ("Two", "formula Mandelbrot"),
+        ("Two", "formula Cubes"),
         ("One", "formula Mandelbrot"),
     ]
     found = ultra_fractal.read_upr(path.read_bytes(), "Two")
     assert found.lost == (
-        "the other layers: 'layer=1' of 2 is drawn",
         "the stretch of the view ('stretch=2')",
         "a transformation of the plane: line 18: entry: the transformation 'Lake' is not in this "
         "file, and no file 'a.uxf' is beside it: a file that is sent alone must hold what it names",
@@ -100,6 +99,8 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     )
     assert found.table["iteration"]["escape_radius"] == 10.0
     both = path.read_text().replace("visible=no", "visible=yes")
+    some = ultra_fractal.read_upr(both.encode(), "Two layer=1").lost
+    assert some[0] == "the other layers: 'layer=1' of 2 is drawn"
     assert (
         ultra_fractal.read_upr(both.encode(), "Two").lost[0]
         == "the other layers: 'layer=2' of 2 is drawn"

@@ -222,6 +222,23 @@ def test_what_users_write_may_be_a_formula_of_ours(text, label):
     assert started.make_formula().name == "expression"
 
 
+def test_a_formula_sets_the_first_values_of_its_view():
+    """XaoS 4: set_formula in fractal.cpp."""
+    before = "(view 0.1 0.2 0.3 0.3)(angle 30)(julia #t)(juliaseed 0.5 0.5)(maxiter 300)"
+    (imported, plain) = (
+        xpf.read(f"(initstate){more}(formula 'mandel3)".encode(), "") for more in (before, "")
+    )
+    assert imported.table["view"] == plain.table["view"]
+    assert "julia" not in imported.table
+    assert imported.table["iteration"]["max_iterations"] == 300
+
+
+@pytest.mark.parametrize("word", ["t", "true", "1"])
+def test_a_truth_is_no_other_word(word):
+    with pytest.raises(SceneError, match=f"julia: '{word}' is neither #t nor #f"):
+        read(f"mandel)(julia {word}")
+
+
 def test_every_formula_is_tried():
     names = {row[0].partition(")")[0] for row in ORBITS}
     assert names == {*FORMULAS, "user"} - {"octo", "octal", "spider"}  # see below

@@ -202,6 +202,19 @@ def test_a_flame_is_written_as_it_was_read():
     assert again.color.palette == scene.color.palette
 
 
+@pytest.mark.parametrize("final", ["", '<finalxform bubble="1" post="1 0.2 0 1 0.3 0.1"/>'])
+def test_a_flame_whose_y_points_up_is_written_as_the_same_picture(final):
+    """Files have y downwards: the final transform turns the points upside down."""
+    drawn = scene_of(flame("center=0.2 0.3", inner=final, size=(48, 32), quality=100))
+    up = drawn.replace(mirror=False, rotation=25)
+    data, lost = flames.write_flame(up.to_table())
+    again = scene_of(data.decode())
+    assert (lost, again.view.mirror) == ((), True)
+    pictures = [fractals.render(each, device="cpu").pixels.astype(int) for each in (up, again)]
+    assert np.abs(pictures[0] - pictures[1]).max() <= 1
+    assert np.abs(pictures[0] - pictures[0][::-1]).max() > 50
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -36,6 +36,33 @@ def variations_of(*xforms):
     return [each["variations"] for each in read(flame(*xforms)).table["formula"]["transforms"]]
 
 
+def test_what_is_no_number_and_a_short_palette_are_told():
+    colors = '<palette count="256" format="RGB">FF0000 00FF00</palette>'
+    found = read(flame(xform('linear="1" swirl="abc" julian="nan" disc=""'), colors=colors))
+    assert found.lost == (
+        "swirl: 'abc' is not a number",
+        "julian: 'nan' is not a number",
+        "colors: the palette has 2 of 256",
+    )
+
+
+def test_a_weight_by_its_older_name():
+    text = flame('<xform index="0" density="0.25" linear="1" coefs="1 0 0 1 0 0"/>')
+    found = read(text)
+    assert found.refused == ""
+    assert found.table["formula"]["transforms"][0]["weight"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("more", "turn"),
+    [('angle="0.5"', 0.5), ('angle="0.5" rotate="-28.6478897565"', 0.5), ('rotate="90"', -1.5708)],
+)
+def test_the_angle_of_apophysis_turns_the_view(more, turn):
+    """It writes radians, and the degrees of `rotate` with the other sign."""
+    scene = fractals.load_scene(read(flame(xform('linear="1"'), more=more)).table)
+    assert np.radians(scene.view.rotation) == pytest.approx(turn, abs=1e-5)
+
+
 # --- Names
 
 

@@ -19,7 +19,7 @@ from fractals.io.load import load_scene
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.kernels.primitives import fma
 from fractals.scene import table as made
-from fractals.scene.model import TABLES
+from fractals.scene.model import TABLES, toml_text
 
 decimals = st.decimals(
     allow_nan=False, allow_infinity=False, min_value=-(10**29), max_value=10**29
@@ -114,6 +114,19 @@ def test_a_scene_comes_back_from_each_type_of_file(tmp_path):
         assert load_scene(tmp_path / name) == drawn
         assert load_scene(str(tmp_path / name)) == drawn
     assert "[8, 5]" in drawn.to_toml()  # as a person would write it
+
+
+def test_short_lists_of_numbers_stand_on_one_line():
+    table = {
+        "affine": [0.5, -1e-30, 2, 3.0, 4, 5],
+        "names": ["a", "b", "c"],
+        "on": [[1, 2], [3, 4]],
+    }
+    text = toml_text(table)
+    assert "affine = [0.5, -1e-30, 2, 3.0, 4, 5]\n" in text
+    assert tomllib.loads(text) == table
+    long = [0.1] * 13
+    assert tomllib.loads(toml_text({"long": long, "empty": []})) == {"long": long, "empty": []}
 
 
 def test_palette_file(tmp_path):
@@ -298,7 +311,7 @@ def test_numbers_may_be_given_as_numbers():
         ("a.toml", b"[view\n", "a.toml: "),
         ("a.toml", b"\xff\xfe", "a.toml: "),
         ("a.json", b"{", "a.json: "),
-        ("a.json", b"[1]", "a table of keys was expected, not list"),
+        ("a.json", b"[1]", "a table of keys was expected, not a list"),
         ("a.json", b"[" * 100_000, "a.json: "),
         ("a.json", b'{"view": {"width": NaN}}', "view.width: 'nan'"),
         ("a.json", b'{"iteration": {"limit": ' + b"9" * 5000 + b"}}", "a.json: "),

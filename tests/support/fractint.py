@@ -35,7 +35,7 @@ def run(pixel, step, ends, start=None, more=()):
 
 def read(text, before=""):
     """Return the scene of a type with its keys, and what is lost; `before` stands before it."""
-    imported = par.read_par(f"{before}\na {{ type={text} maxiter={LIMIT} }}".encode(), "a")
+    imported = par.read_par(f"{before}\na {{ maxiter={LIMIT} type={text} }}".encode(), "a")
     return load_scene(imported.table), imported.lost
 
 

@@ -30,6 +30,18 @@ def lines_of_lost(lost: Iterable[str]) -> list[str]:
     return [line if line.endswith(LISTED) else f"lost: {line}" for line in lost]
 
 
+# What files of other programs have no place for, and words about it.
+UNWRITTEN = {
+    **{key: f"the {key}" for key in ("title", "author", "rights", "note", "film", "relief")},
+    "develop": "how the picture is developed",
+}
+
+
+def unwritten(table: Mapping[str, Any], but: Iterable[str] = ()) -> list[str]:
+    """Return a line for each part of a scene that no other program has; `but` these keys."""
+    return [words for key, words in UNWRITTEN.items() if table.get(key) and key not in but]
+
+
 @dataclass(frozen=True)
 class Asked:
     """What an entry of a file asks the user for; words of the entry such as ``p1=2`` set it."""

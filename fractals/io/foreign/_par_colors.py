@@ -14,9 +14,12 @@ from fractals.color.palette import parse_color
 from fractals.errors import InputError, SceneError, counted
 from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
-from fractals.io.foreign._view import number, real, whole
+from fractals.io.foreign._view import real, whole
 
 MAX_COLORS = 256
+HALF_TURN = 180  # numbers of the rules atan: degrees
+BOF60 = 75  # number of the rule bof60 where the least |z| is 1
+MOST_TURNS = 1e6  # the density that a scene may have
 DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
     chr(ord("a") + k): 38 + k for k in range(26)
 }
@@ -102,7 +105,9 @@ def color_of(
         color |= {"transfer": "log", "density": 1 / max(math.log2(1 + steps), 1.0), "offset": 0.0}
     elif logmap not in ("no", "0"):
         lost.append(f"the curve of colors (logmap={logmap[:40]})")
-    color |= _outside(fields, colors, lost, turned)
+    if "ranges" in fields:
+        lost.append(f"ranges of counts that share a color (ranges={fields['ranges'][0][:40]})")
+    color |= _outside(fields, colors, steps, lost, turned)
     _inside(fields, colors, color, steps, before, lost)
     if layers := _biomorph(fields, colors, radius, lost):
         color["layers"] = [*color.get("layers", []), *layers]
@@ -124,6 +129,20 @@ def _stops(colors: list[str]) -> dict[str, Any]:
     return {"stops": [[k / len(colors), c] for k, c in enumerate(colors)]}
 
 
+def _color(colors: list[str], number: int) -> str:
+    """Return the color of a number; beyond the last one, they go round without number 0."""
+    return colors[(number - 1) % (len(colors) - 1) + 1 if number else 0]
+
+
+def _of_angles(colors: list[str]) -> dict[str, Any]:
+    """Return a turn of colors for each degree from the real axis, up or down."""
+    places = [(k + 0.5) / (2 * HALF_TURN) for k in range(len(colors))]
+    places += [1 - at for at in reversed(places)]
+    return {
+        "stops": [list(each) for each in zip(places, [*colors, *reversed(colors)], strict=True)]
+    }
+
+
 def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
     """Return the colors of an entry, from number 0 on; [] where it has none."""
     text, where = fields.get("colors", ("", "colors"))
@@ -142,11 +161,13 @@ def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
     return []
 
 
-def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) -> dict[str, Any]:
+def _outside(
+    fields: Entry, colors: list[str], steps: int, lost: list[str], turned: bool
+) -> dict[str, Any]:
     """Return the coloring outside, if this program has the same one."""
     outside = rule_of(fields, "outside")
-    parts = number(*fields.get("decomp", ("0", "decomp")))
-    count = int(float(parts)) if abs(float(parts)) <= 256 else 0
+    parts = _first(fields, "decomp")
+    count = int(parts) if abs(parts) <= 256 else 0
     plain = {"transfer": "linear", "density": 1.0, "offset": 0.0}
     if count >= 2:
         found: dict[str, Any] = {"coloring": {"name": "decomposition", "parts": count}, **plain}
@@ -154,10 +175,11 @@ def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) ->
             found["palette"] = _stops((colors * MAX_COLORS)[:MAX_COLORS])
             found["density"] = count / MAX_COLORS
         return found
-    if outside == "atan":  # the angle from the real axis, up or down
+    if outside == "atan":
         found = {"coloring": "final_angle", **plain}
-        if colors:
-            found["palette"] = _stops([*colors[1:], *reversed(colors[1:])])
+        if colors:  # a number that is none of a count is 1
+            numbers = (k if 0 < k <= steps else 1 for k in range(HALF_TURN))
+            found["palette"] = _of_angles([_color(colors, number) for number in numbers])
         return found
     if outside in ADDED:
         real_part, imag, _ = ADDED[outside]
@@ -172,9 +194,15 @@ def _outside(fields: Entry, colors: list[str], lost: list[str], turned: bool) ->
     elif outside != "iter":
         what = OUTSIDE.get(outside, "the coloring outside")
         lost.append(f"{what} ('outside={outside[:40]}')")
-    if float(number(*fields.get("distest", ("0", "distest")))):
+    if _first(fields, "distest"):
         lost.append("the distance to the set, which gives the colors (distest)")
     return {}
+
+
+def _first(fields: Entry, key: str) -> float:
+    """Return the first of the numbers of a key: `decomp` and `distest` may have two."""
+    text, where = fields.get(key, ("0", key))
+    return real(text.partition("/")[0] or "0", where)
 
 
 def potential_of(fields: Entry) -> list[float]:
@@ -225,7 +253,7 @@ def _biomorph(fields: Entry, colors: list[str], radius: float | None, lost: list
     """Return layers that give one color to samples with a part of the last z below the radius."""
     index = biomorph_of(fields)
     outside = rule_of(fields, "outside")
-    if index < 0 or outside.isdecimal() or float(number(*fields.get("decomp", ("0", "decomp")))):
+    if index < 0 or outside.isdecimal() or _first(fields, "decomp"):
         return []
     if radius is None or index >= len(colors):
         lost.append("one color where only one part of the last z is large (biomorph)")
@@ -249,7 +277,7 @@ def _inside(
     lost: list[str],
 ) -> None:
     """Set the color inside, number 1 by default, or a layer of colors there."""
-    inside, around = rule_of(fields, "inside"), colors[1:]
+    inside = rule_of(fields, "inside")
     even = fields.get("logmap", ("no", ""))[0].lower() in ("no", "0")
     if inside == "maxiter" and even:
         inside = str(steps)
@@ -257,19 +285,39 @@ def _inside(
         index = _numbered(int(inside))
         if index < len(colors):
             color["inside"] = colors[index]
-    elif around and (inside == "bof61" or (inside == "zmag" and even)):
-        turns = 1 / len(around)
-        layer: dict[str, Any] = {"palette": _stops(around), "transfer": "linear"}
-        if inside == "zmag":  # number 1 + the whole part of |z|² times half of the limit
-            density = min(steps // 2 * turns, 1e6)  # the most that a scene may have
-            layer |= {"coloring": "last_point", "density": density, "offset": 0.0}
-        else:  # the number of the step, and 1
-            layer |= {"coloring": "atom_domains", "mask": "inside"}
-            layer |= {"density": turns / GOLDEN, "offset": ahead * turns}
+    elif len(colors) > 1 and even and (layer := _layer_inside(inside, colors, steps, ahead)):
         color["layers"] = [layer]
+        if inside == "period":  # where none was found
+            color["inside"] = _color(colors, steps)
+        if inside == "atan" and fields.get("periodicity", ("1", ""))[0].lower() not in ("0", "no"):
+            lost.append("at which point of a cycle an orbit ends, inside: after the last step here")
     elif inside:
         what = INSIDE.get(inside, "the coloring inside")
         lost.append(f"{what} ('inside={inside[:40]}')")
+
+
+def _layer_inside(rule: str, colors: list[str], steps: int, ahead: int) -> dict[str, Any]:
+    """Return the layer that draws a rule of colors inside; {} where none does."""
+    around, turns = _stops(colors[1:]), 1 / (len(colors) - 1)
+    if rule == "zmag":  # number 1 + the whole part of |z|² times half of the limit
+        found = {"coloring": "last_point", "density": min(steps // 2 * turns, MOST_TURNS)}
+        return {**found, "offset": 0.0, "palette": around, "transfer": "linear"}
+    if rule == "atan":  # the angle in degrees
+        shades = [_color(colors, k) for k in range(HALF_TURN)]
+        found = {"coloring": {"name": "last_point", "size": 0.0, "angle": 1.0}, "density": 1.0}
+        return {**found, "offset": 0.0, "palette": _of_angles(shades), "transfer": "linear"}
+    found = {"mask": "inside", "transfer": "linear", "palette": around, "density": turns / GOLDEN}
+    if rule == "bof61":  # the number of the step, and 1
+        return {"coloring": "atom_domains", **found, "offset": ahead * turns}
+    if rule == "period":
+        return {"coloring": "period", **found, "offset": -turns}
+    if rule == "bof60":  # 75 times the least |z|, which is 2 at most
+        shades = [_color(colors, k) for k in range(2 * BOF60)]
+        stops = [[END / (1 + (k + 0.5) / BOF60), each] for k, each in enumerate(shades)]
+        stops = [[0.0, shades[-1]], *reversed(stops), [FLAT, shades[0]]]
+        trap = {"name": "orbit_trap", "shape": "point", "reach": 1.0}
+        return {"coloring": trap, **found, "palette": {"stops": stops}, "density": END}
+    return {}
 
 
 def colors_of(text: str, where: str) -> list[str]:

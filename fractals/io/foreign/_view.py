@@ -16,6 +16,7 @@ from fractals.scene.numbers import EXACT as EXACT
 from fractals.scene.numbers import decimal_text, width_in
 
 MAX_LINES = 100_000
+MAX_RADIUS = 1e9  # of a scene
 CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
 
 
@@ -23,7 +24,7 @@ def lines_of(data: bytes) -> list[str]:
     """Return the lines of a text file, without their ends."""
     if len(data) > MAX_BYTES:
         raise SceneError(f"{len(data)} bytes: a file has at most {MAX_BYTES}")
-    text = text_of(data, "replace").partition("\x1a")[0]  # the end of a file of DOS
+    text = text_of(data, old=True).partition("\x1a")[0]  # the end of a file of DOS
     lines = re.split(r"\r\n|\r|\n", text)
     if len(lines) > MAX_LINES:
         raise SceneError(f"{len(lines)} lines: a file has at most {MAX_LINES}")
@@ -76,6 +77,13 @@ def limit(text: Any, where: str, lost: list[str]) -> int:
     if steps > MAX_ITERATIONS:
         lost.append(f"the limit of {steps} iterations: {MAX_ITERATIONS} is the most")
     return min(max(steps, 1), MAX_ITERATIONS)
+
+
+def escape_radius(given: float, lost: list[str]) -> float:
+    """Return an escape radius that a scene takes."""
+    if given > MAX_RADIUS:
+        lost.append(f"the escape radius of {given:g}: {MAX_RADIUS:g} is the most")
+    return min(max(given, 2.0), MAX_RADIUS)
 
 
 def negated(text: str) -> str:

@@ -16,12 +16,13 @@ from fractals.color import palette
 from fractals.color.gradient import evenly
 from fractals.color.palette import Palette
 from fractals.errors import SceneError, counted, shown
-from fractals.io.foreign import Format, Imported
+from fractals.io.foreign import Format, Imported, unwritten
 from fractals.io.foreign._view import (
     CONVERGED,
     EXACT,
     ForeignView,
     FormulaMatch,
+    escape_radius,
     height_of,
     limit,
     lines_of,
@@ -142,7 +143,7 @@ def read_kfr(data: bytes, entry: str) -> Imported:
     fields = fields_of(data)
     kin, place = formula_of(fields), place_of(fields)
     table, lost = placed(kin, place) if place else {"formula": kin.formula}, list[str]()
-    table["iteration"] = {"escape_radius": radius_of(fields)}
+    table["iteration"] = {"escape_radius": escape_radius(radius_of(fields), lost)}
     if "Iterations" in fields:
         table["iteration"]["max_iterations"] = limit(*fields["Iterations"], lost)
     table["color"] = color_of(fields, lost)
@@ -287,7 +288,7 @@ def radius_of(fields: Fields) -> float:
         return 2.0 if whole(*given(fields, "SmoothMethod", "0")) else RADIUS
     preset = whole(*fields["BailoutRadiusPreset"])
     if preset == 3:
-        return max(2.0, real(*given(fields, "BailoutRadiusCustom", "2")))
+        return real(*given(fields, "BailoutRadiusCustom", "2"))
     return 2.0 if preset else RADIUS
 
 
@@ -349,7 +350,7 @@ def colors_of(text: str, where: str) -> list[str]:
 
 def write_kfr(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     """Return the location of a whole scene's plain values, and what was lost."""
-    lost = [f"the {key}" for key in ("title", "author", "rights", "note", "film") if table.get(key)]
+    lost = unwritten(table)
     (kind, power, hybrid), kin = _kind(table["formula"])
     if table.get("julia"):
         raise SceneError("Kalles Fraktaler has no Julia sets")

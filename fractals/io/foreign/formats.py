@@ -55,6 +55,7 @@ OTHERS = {
     ".kfb": "maps of Kalles Fraktaler are not read: save an .exr there, or name its .kfr",
     **dict.fromkeys((".im", ".imt"), "files of Imagina are not read: save the place there as .kfr"),
     ".chaos": "worlds of Chaotica are not read: export a .flame there",
+    ".grd": "gradients of Photoshop are not read: save the colors as .act or .ase",
     **dict.fromkeys(
         (".aco", ".kpl"), "palettes of this kind are not read: save the colors as .gpl or .act"
     ),

@@ -12,12 +12,13 @@ from typing import Any
 from fractals.errors import SceneError, shown
 from fractals.formulas.language import syntax
 from fractals.formulas.language.syntax import Tree
-from fractals.io.foreign import Format, Imported
+from fractals.io.foreign import Format, Imported, unwritten
 from fractals.io.foreign._view import (
     EXACT,
     FOLDS,
     ForeignView,
     FormulaMatch,
+    escape_radius,
     folded,
     height_of,
     limit,
@@ -62,18 +63,20 @@ def read(data: bytes, entry: str) -> Imported:
             number(location.get("imag", 0), "location.imag"),
         ),
         height=EXACT.divide(Decimal(4), positive(location.get("zoom", 1), "location.zoom")),
-        up=transform.get("reflect", False) is False,
+        up=not flag_of(transform, "reflect", "transform"),
         angle=real(transform.get("rotate", 0), "transform.rotate"),
         size=(across, down),
     )
     scene, lost = placed(formula_of(table.get("formula", [])), place), list[str]()
     scene["iteration"] = {
         "max_iterations": limit(bailout.get("iterations", 1024), "bailout.iterations", lost),
-        "escape_radius": max(2.0, real(bailout.get("escape_radius", 625), "bailout.escape_radius")),
+        "escape_radius": escape_radius(
+            real(bailout.get("escape_radius", 625), "bailout.escape_radius"), lost
+        ),
     }
     if real(transform.get("stretch_amount", 0), "transform.stretch_amount"):
         lost.append("the stretched view (transform.stretch_amount)")
-    if transform.get("exponential_map", False) is not False:
+    if flag_of(transform, "exponential_map", "transform"):
         raise SceneError("transform.exponential_map: that projection is unsupported")
     lost += [f"'{key[:80]}'" for key in table if key not in {*TABLES, *TECHNICAL, "formula"}]
     return Imported(scene, tuple(lost))
@@ -84,6 +87,14 @@ def section(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = table.get(key, {})
     if not isinstance(found, dict):
         raise SceneError(f"{key}: a table was expected, not '{shown(found, 40)}'")
+    return found
+
+
+def flag_of(table: Mapping[str, Any], key: str, where: str) -> bool:
+    """Return whether a key of a table is true; it is false where it is absent."""
+    found = table.get(key, False)
+    if not isinstance(found, bool):
+        raise SceneError(f"{where}.{key}: '{shown(found, 40)}' is neither true nor false")
     return found
 
 
@@ -106,11 +117,12 @@ def formula_of(given: Any) -> FormulaMatch:
 
 def _folds_of(step: Mapping[str, Any]) -> tuple[frozenset[str], int, frozenset[str]]:
     """Return what changes z before the power of a step, the power, and what changes it after."""
-    before = {name for flag, name in FLAGS.items() if step.get(flag, False) is not False}
+    before = {name for flag, name in FLAGS.items() if flag_of(step, flag, "formula")}
     after: set[str] = set()
     power = whole(step.get("power", 2), "formula.power")
-    if step.get("opcodes"):
-        before, power, after = parse_opcodes(shown(step["opcodes"], MAX_OPCODES))
+    if opcodes := step.get("opcodes"):
+        text = opcodes if isinstance(opcodes, str) else shown(opcodes)
+        before, power, after = parse_opcodes(text[:MAX_OPCODES])
     if not 2 <= power <= MAX_POWER:
         raise SceneError(f"formula.power: {power} is not from 2 to {MAX_POWER}")
     return frozenset(before), power, frozenset(after)
@@ -152,7 +164,7 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         raise SceneError("Fraktaler-3 has no Julia sets")
     if view["projection"] != "plane":
         raise SceneError("an exponential map is not written to a file of Fraktaler-3")
-    lost = [f"the {key}" for key in ("title", "author", "rights", "note", "film") if table.get(key)]
+    lost = unwritten(table)
     lost.append("the colors, which are a program in Fraktaler-3")
     if view["stretch"] != 1:
         lost.append("the stretched view")

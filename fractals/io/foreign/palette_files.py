@@ -29,7 +29,7 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
     """
     if len(data) > MAX_BYTES:
         raise SceneError(f"{len(data)} bytes: a palette file has at most {MAX_BYTES}")
-    whole = text_of(data, "replace").partition("\x1a")[0]
+    whole = text_of(data, old=True).partition("\x1a")[0]
     for number, line in enumerate(io.StringIO(whole, newline=None), 1):
         if number > MAX_LINES:
             raise SceneError(f"line {number}: a palette file has at most {MAX_LINES} lines")
@@ -341,6 +341,7 @@ SHOWN = 20  # names in a message
 # Where the name of a gradient ends: a bracket, after which nothing or a comment follows. It is
 # possessive, so that the search is linear in the line's length.
 BEGIN = re.compile(r"(?<!^)\{\s*+(?:;|\Z)")
+END = re.compile(r"\}\s*+(?:;.*)?")
 MAX_HINTS = 2000  # names that are compared with an unknown one
 WORD = re.compile(r'\s*(?:([A-Za-z]\w*):(?=\s|$)|([A-Za-z][\w.]*)=("[^"]*"|[^\s"]+)|(;.*))')
 Line = tuple[int, str]
@@ -390,7 +391,7 @@ def _entries(data: bytes, entry: str) -> tuple[list[str], list[Line] | None]:
                 raise SceneError(
                     f"line {number}: {line[:40]!r} does not begin a gradient: 'name {{'"
                 )
-        elif line == "}":
+        elif END.fullmatch(line):
             inside = ""
         elif kept and found is not None:
             if not text:

@@ -6,10 +6,11 @@ as a `program`.
 """
 
 import cmath
+import contextlib
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -42,7 +43,14 @@ from fractals.io.foreign._fractint import (
 )
 from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given
 from fractals.io.foreign._frm_ends import program_of
-from fractals.io.foreign._par_colors import all_colors, biomorph_of, color_of, potential_of
+from fractals.io.foreign._par_colors import (
+    INSIDE,
+    all_colors,
+    biomorph_of,
+    color_of,
+    potential_of,
+    rule_of,
+)
 from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
 from fractals.io.foreign._screen import lost as screen_lost
 from fractals.io.foreign._view import (
@@ -68,16 +76,20 @@ MAX_LISTED = 200_000  # characters of formulas that are followed for a list of e
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
 READ = (
     "type params function corners center-mag maxiter bailout bailoutest inside colors logmap "
-    "formulaname formulafile outside decomp potential distest biomorph invert ismand"
+    "formulaname formulafile outside decomp potential distest biomorph invert ismand ranges"
 )
 QUIET = (
     "reset float passes symmetry periodicity finattract video savename overwrite sound "
     "askvideo fillcolor mathtolerance truecolor aspectdrift viewwindows background comment "
     "olddemmcolors orbitdelay orbitinterval batch savetime cyclerange cyclelimit textcolors "
     "showorbit hertz polyphony wavetype attack decay sustain srelease scalemap volume logmode "
-    "screencoords miim"
+    "screencoords miim bfdigits iterincr nobof dither"
 )
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
+VIEWS = {
+    "corners": ("center-mag",),
+    "center-mag": ("corners",),
+}  # keys that a key takes the place of
 Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
 
 
@@ -163,10 +175,9 @@ def file_of(lines: list[str], beside: Beside = NOTHING) -> File:
         while at < end:
             if now is None:
                 brace = code.find("{", at)
-                name = code[at : brace if brace >= 0 else end].strip()
                 if brace < 0:
-                    raise SceneError(f"line {begun}: {name[:40]!r} is in no entry")
-                now = _opened(name, begun)
+                    break  # text between entries
+                now = _opened(code[at:brace].strip(), begun)
                 at = brace + 1
             brace = code.find("}", at)
             stop = brace if brace >= 0 else end
@@ -201,8 +212,16 @@ def _take(now: _Open, text: str, line: int) -> None:
         return
     words = text.split(None, MAX_KEYS)
     for word in words:
-        key, _, value = word.partition("=")
-        now.fields.setdefault(key.lower(), (value, f"line {line}: {key[:40]}"))
+        written, _, value = word.partition("=")
+        key = written.lower()
+        if key == "map":  # the older word for a file of colors
+            key, value = "colors", "@" + value
+        if key == "decomp" and "/" in value:  # an old entry has the bailout there
+            bailout = value.split("/")[1], f"line {line}: {written[:40]}"
+            now.fields["bailout"] = bailout
+        for before in (key, *VIEWS.get(key, ())):  # the last one counts, as in Fractint
+            now.fields.pop(before, None)
+        now.fields[key] = value.rstrip("/"), f"line {line}: {written[:40]}"
     if max(len(words), len(now.fields)) > MAX_KEYS:
         raise SceneError(f"line {line}: an entry has at most {MAX_KEYS} keys")
 
@@ -231,7 +250,7 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
     lost += found.lost
     place = place_of(fields, own, found.julia, lost)
     table = placed(found.kin, place)
-    steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
+    steps = steps_of(fields, lost)
     table["iteration"] = {"max_iterations": steps}
     if found.radius is not None:
         table["iteration"]["escape_radius"] = found.radius
@@ -240,12 +259,36 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
     if potential_of(fields) and validate({"formula": table["formula"]}).make_formula().degree != 2:
         radius = None  # the potential is that of z² + c in all types
     table["color"] = color_of(fields, steps, found.ahead, radius, file.beside, lost, turned)
-    if any(layer["coloring"] == "last_point" for layer in table["color"].get("layers", ())):
+    _check_period(table, lost)
+    if "last_point" in map(_name_of, table["color"].get("layers", ())):
         table["iteration"]["max_iterations"] = max(1, steps - 1 - found.ahead)  # so z is Fractint's
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
     return Imported(table, tuple(lost))
+
+
+def _name_of(layer: Mapping[str, Any]) -> str:
+    own: Any = layer["coloring"]
+    return str(own if isinstance(own, str) else own["name"])
+
+
+def _check_period(table: dict[str, Any], lost: list[str]) -> None:
+    """Take a layer of periods away where what was before decides, too."""
+    layers = table["color"].get("layers", [])
+    if "period" in map(_name_of, layers):
+        formula = validate({"formula": table["formula"]}).make_formula()
+        if formula.uses_previous or formula.phases or formula.remember:
+            table["color"]["layers"] = [each for each in layers if _name_of(each) != "period"]
+            lost.append(f"{INSIDE['period']} ('inside=period')")
+
+
+def steps_of(fields: Entry, lost: list[str]) -> int:
+    """Return the limit of iterations, which may have decimals."""
+    text, where = fields.get("maxiter", (LIMIT, "maxiter"))
+    with contextlib.suppress(SceneError):
+        text = str(int(min(real(text, where), 1e17)))
+    return limit(text, where, lost)
 
 
 def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Imported:
@@ -295,7 +338,7 @@ def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
     own = FractintType(lambda given: "", view=("0", "0", "12"))
     kin = FormulaMatch({"name": "lyapunov", "sequence": letters})
     table = placed(kin, place_of(fields, own, None, lost))
-    half = max(1, limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost) // 2)
+    half = max(1, steps_of(fields, lost) // 2)
     warmup = min(int(float(params[2])) or half, 1_000_000)
     table["iteration"] = {"max_iterations": warmup + half}
     if float(params[1]) != 0.5:
@@ -360,6 +403,8 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     refused = SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
     if own is None or functions is None:
         raise refused
+    if own.late and _leaves_first(fields, name):
+        own = replace(own, named=None, late=0)
     usual_bailout = own.bailout if biomorph_of(fields) < 0 else BIOMORPH
     bailout = real(*fields.get("bailout", ("0", "bailout"))) or usual_bailout
     bailout = (potential_of(fields) or [0.0])[-1] or bailout
@@ -369,6 +414,16 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
         return own, drawn(own, given, inversion)
     except SceneError:
         raise refused from None
+
+
+def _leaves_first(fields: Entry, name: str) -> bool:
+    """Tell whether a rule of the least |z| inside leaves out z = c, with which orbits begin there.
+
+    Those of `mandel` then begin with 0, unless `nobof` says otherwise.
+    """
+    said = fields.get("nobof", ("no", ""))[0].lower() in ("yes", "y", "1")
+    least = rule_of(fields, "inside") in ("bof60", "bof61")
+    return least and name != "julia" and (name != "mandel" or said)
 
 
 def functions_of(fields: Entry, usual: tuple[str, ...]) -> list[str] | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fractals.color.gradient import Piece, Srgb, evenly, stops_of
 from fractals.color.palette import MAX_STOPS, hexadecimal, parse_color
-from fractals.errors import SceneError, shown
+from fractals.errors import SceneError, counted, shown
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign.palette_files import ABOVE, numbered_lines, triple
 
@@ -37,7 +37,9 @@ def _of_bytes(data: bytes, step: int) -> list[str]:
 def read_act(data: bytes, entry: str = "") -> Imported:
     """Return the palette of a color table: its colors in equal steps round."""
     if len(data) not in (3 * TABLE, 3 * TABLE + 4):
-        raise SceneError(f"{len(data)} bytes: a color table has {3 * TABLE} or {3 * TABLE + 4}")
+        raise SceneError(
+            f"{counted(len(data), 'byte')}: a color table has {3 * TABLE} or {3 * TABLE + 4}"
+        )
     count = struct.unpack_from(">H", data, 3 * TABLE)[0] if len(data) > 3 * TABLE else TABLE
     return _evenly(_of_bytes(data[: 3 * TABLE], 3)[: count if 0 < count <= TABLE else TABLE])
 
@@ -117,9 +119,11 @@ def read_pal(data: bytes, entry: str = "") -> Imported:
         raise SceneError(f"it begins with neither '{JASC}' nor 'RIFF', so it is no palette")
     if len(lines) < 3 or not re.fullmatch("[0-9]{1,6}", lines[2][1]):
         raise SceneError(f"line {lines[-1][0]}: the number of colors is missing")
-    rows = [triple(number, line) for number, line in lines[3 : 3 + int(lines[2][1])]]
-    lost = (ABOVE,) if any(above for _, above in rows) else ()
-    return _evenly([color for color, _ in rows], lost=lost)
+    count = int(lines[2][1])
+    rows = [triple(number, line) for number, line in lines[3 : 3 + count]]
+    lost = [ABOVE] * any(above for _, above in rows)
+    lost += [f"colors: the palette has {len(rows)} of {count}"] * (len(rows) < count)
+    return _evenly([color for color, _ in rows], lost=tuple(lost))
 
 
 def make_pal() -> Format:

@@ -108,7 +108,8 @@ def entries_of_upr(data: bytes, beside: Beside = NOTHING) -> list[tuple[str, str
             length += len(text.text)
             if length <= MAX_LISTED:
                 layers = _layers(text)
-                about = f"formula {shown(layers[-1].get('formula', 'entry')[0], 60)}"
+                drawn_layer = layers[(_visible(layers) or [len(layers)])[-1] - 1]
+                about = f"formula {shown(drawn_layer.get('formula', 'entry')[0], 60)}"
                 _scene(text, "", formulas, beside)
         except InputError as error:
             about = f"unsupported: {error}"
@@ -191,10 +192,15 @@ def _unpacked(text: str, where: str) -> str:
     )
 
 
+def _visible(layers: list[_Layer]) -> list[int]:
+    """Return the numbers of the layers that are seen, from 1 on."""
+    return [k for k, own in enumerate(layers, 1) if own.get("layer", "visible")[0] != "no"]
+
+
 def _scene(text: FrmText, wanted: str, formulas: Formulas, beside: Beside) -> Imported:
     """Return the scene of one layer of an entry."""
     layers = _layers(text)
-    seen = [k for k, own in enumerate(layers, 1) if own.get("layer", "visible")[0] != "no"]
+    seen = _visible(layers)
     chosen = whole(wanted, "layer") if wanted else (seen or [len(layers)])[-1]
     if not 1 <= chosen <= len(layers):
         raise SceneError(f"layer: {shown(wanted, 20)} is not from 1 to {len(layers)}")
@@ -203,7 +209,8 @@ def _scene(text: FrmText, wanted: str, formulas: Formulas, beside: Beside) -> Im
     if len(layers) > 1:
         names = tuple(str(k + 1) for k in range(len(layers)))
         asked.append(Asked("layer", str(chosen), True, names, "Layer"))
-        lost.append(f"the other layers: 'layer={chosen}' of {len(layers)} is drawn")
+        if set(seen) - {chosen}:
+            lost.append(f"the other layers: 'layer={chosen}' of {len(layers)} is drawn")
     place = _place_of(layer, lost)
     pixel = _pixel_of(layer, place, formulas, beside, lost)
     steps, where = layer.get("formula", "maxiter", "250")

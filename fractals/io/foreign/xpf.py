@@ -178,6 +178,12 @@ SMALL = 2.0  # parts of the last z below it are small (outcoloring 6)
 DIRECTIONS = 20_000 / 256  # counts that a turn of the last z is worth (outcoloring 8)
 COLORED = "palette defaultpalette palettecolors shiftpalette outcoloring incoloring"
 READ = "view formula usrform usrformInit julia juliaseed angle maxiter bailout plane perturbation"
+FIRST_OF_FORMULA = (
+    "view",
+    "angle",
+    "julia",
+    "juliaseed",
+)  # what a formula sets to its first values
 TOKEN = re.compile(r"""[()]|"(?:[^"\\]++|\\.)*+"|'?[^\s()"';]+|;[^\n]*|\n|["']""", re.DOTALL)
 Commands = dict[str, tuple[int, list[str]]]  # name: line number and arguments; the last one counts
 
@@ -193,7 +199,7 @@ def read(data: bytes, entry: str) -> Imported:
     for name, (_, values) in state.items():
         kind, _, which = name.partition(" '")
         if kind == "filter":
-            if values[-1:] == ["#t"] and which not in SHARP:
+            if values[-1:] != ["#f"] and which not in SHARP:
                 lost.append(FILTERS.get(which, f"the filter '{which[:40]}', which is not known"))
         elif name not in f"{QUIET} {COLORED} {READ}".split():
             lost.append(f"({name[:60]} ...), which is not known")
@@ -245,6 +251,8 @@ def commands_of(lines: list[str]) -> Commands:
                 raise SceneError(f"line {line}: a file has at most {MAX_COMMANDS} commands")
             if words[0] == "initstate":
                 state = {}
+            for name in FIRST_OF_FORMULA if words[0] == "formula" else ():
+                state.pop(name, None)
             several = words[0] == "filter" and len(words) > 1  # each filter for itself
             key = " ".join(words[: 1 + several])
             state.pop(key, None)  # so that commands stand in the order in which they count
@@ -267,6 +275,13 @@ def arguments(
     return [kind(value, f"line {line}: {name}") for value in values]
 
 
+def truth(text: str, where: str) -> bool:
+    """Return whether a word is #t, and not #f."""
+    if text not in ("#t", "#f"):
+        raise SceneError(f"{where}: '{text[:40]}' is neither #t nor #f")
+    return text == "#t"
+
+
 def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, str] | None]:
     """Return the formula of XaoS, its match, and the c of a Julia set."""
     line, values = state.get("formula", (1, ["'mandel"]))
@@ -276,9 +291,9 @@ def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, s
         raise SceneError(f"line {line}: the formula '{name[:80]}' is unsupported")
     if name == "user":
         first = _expression(state, "usrformInit", "c")
-    said = arguments(state, "julia", ["#t" if own.julia else "#f"], lambda value, where: value)
+    (julia,) = arguments(state, "julia", ["#t" if own.julia else "#f"], truth)
     x, y = arguments(state, "juliaseed", own.seed.split(), number)
-    julia, plane = said == ["#t"], _plane(state)
+    plane = _plane(state)
     moved = _complex(*arguments(state, "perturbation", ["0", "0"], number))
     if name == "phoenix" and julia:
         own, y = _phoenix(own, y), "0"
