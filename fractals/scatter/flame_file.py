@@ -295,7 +295,7 @@ def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
 
     scene = Scene.model_validate(dict(table))
     flame, view, display = scene.make_any_formula(), scene.view, scene.display
-    lost = ["view.stretch"] if view.stretch != 1 else []
+    lost = ["the stretched view"] if view.stretch != 1 else []
     if not view.mirror:
         lost.append("the direction of y: the picture is upside down there")
     from fractals.scene.geometry import place_of
