@@ -240,6 +240,39 @@ for (const preview of [true, false])
     render(null, made);
   });
 
+for (const [kind, keys] of /** @type {const} */ ([
+  ["a flat picture", { view: { width: "0.1" } }],
+  ["a solid", { view: {}, camera: { position: [1, 2, 3] } }],
+]))
+  test(`a moment of a film of ${kind} is gone to where the film is then`, async () => {
+    const opened = /** @type {any[]} */ ([]),
+      explorer = explorerOf({ drawn: { pass: "exact" } });
+    explorer.open = (/** @type {any} */ what) => opened.push(what);
+    const given = { film: {}, length: 4, backwards: false, keys: [], depths: [], tracks: [] },
+      others = { choices: [], put() {}, ease() {}, putTracks() {} };
+    const { createElement } = document;
+    page.ImageData = class {};
+    document.createElement = (/** @type {string} */ tag) =>
+      Object.assign(createElement(tag), {
+        getContext: () => ({ putImageData() {}, drawImage() {} }),
+      });
+    const root = await shown(Timeline, { explorer, ...given, ...others }),
+      slider = root.named("Moment of the film");
+    await until(() => explorer.jobs.length);
+    slider.hear("input", { target: { value: "2" } });
+    const preview = { w: 1, h: 1, data: new Uint8Array(4) };
+    for (let k = 0; k < 9 && !root.text.includes("Go there"); k++) {
+      const job = explorer.jobs.at(-1);
+      job.told({ t: "surprised", scene: keys, preview });
+      job.resolve({});
+      await settled();
+    }
+    root.named("Go there").hear("click");
+    document.createElement = createElement;
+    assert.deepEqual(opened, [{ scene: { ...explorer.scene, ...keys } }]);
+    render(null, root);
+  });
+
 test("times of places stay where the length of another film is changed", async () => {
   const places = [1, 2].map((id) => ({ id, title: `${id}`, link: `${id}`, thumbnail: "" }));
   stored["fractals.film"] = JSON.stringify({ places, times: [0, 4] });
