@@ -377,6 +377,9 @@ declare namespace Received {
   }
   /** A message that could not be followed. */
   interface ErrorMessage {
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set";
+    key?: string;
+    limit?: number | null;
     t: "error";
     re?: string;
     message: string;
@@ -398,6 +401,9 @@ declare namespace Received {
   }
   /** A job has ended without a result. */
   interface Failed {
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set";
+    key?: string;
+    limit?: number | null;
     t: "failed";
     job: number;
     message: string;
@@ -672,10 +678,15 @@ declare namespace Received {
     job: number;
     index: number;
     label: string;
+    way?: "" | "near_by" | "near_by_in" | "colored_by" | "under_a_layer";
+    other?: string;
     scene: Scene;
   }
   /** What is in a file that was sent: a scene, a palette, names to choose, or an error. */
   interface Uploaded {
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set";
+    key?: string;
+    limit?: number | null;
     scene?: Scene | null;
     palette?: Palette | null;
     entries?: string[][] | null;

@@ -29,9 +29,16 @@ INNER = (os.path.dirname(__file__) + os.sep, contextlib.__file__)
 
 
 class FractalsError(Exception):
-    """Base of all errors that are raised on purpose; the message is for the user."""
+    """Base of all errors that are raised on purpose; the message is for the user.
+
+    `about`: what the message means, for the explorer's page (`explorer/answers.py`: `Meant`).
+    """
 
     exit_code = 1
+
+    def __init__(self, *message: object, **about: Any) -> None:
+        super().__init__(*message)
+        self.about = about
 
 
 class OptionError(FractalsError, ValueError):

@@ -20,6 +20,22 @@ SchemaTable = Annotated[dict[str, Any], JsonSchema({"$ref": "#/$defs/SceneSchema
 Option = float | str | bool
 
 
+class Meant(Message):
+    """What a line about an error means, for a page that says it in its own language."""
+
+    code: Literal[
+        "",
+        "takes_at_most",
+        "takes_less_than",
+        "takes_at_least",
+        "takes_more_than",
+        "no_minibrot_was_found",
+        "of_a_julia_set",
+    ] = ""
+    key: str = ""  # of the value that lies beyond the limit
+    limit: float | None = None
+
+
 class ServerLimits(Message):
     """What the server accepts at most."""
 
@@ -278,7 +294,9 @@ class Surprised(Message):
     t: Literal["surprised"]
     job: int
     index: int
-    label: str
+    label: str  # a name, which "way" makes the whole of
+    way: Literal["", "near_by", "near_by_in", "colored_by", "under_a_layer"] = ""
+    other: str = ""  # of "colored_by" and "under": a coloring
     scene: SceneTable
 
 
@@ -329,7 +347,7 @@ class Done(Message):
     job: int
 
 
-class Failed(Message):
+class Failed(Meant):
     """A job has ended without a result."""
 
     t: Literal["failed"]
@@ -373,7 +391,7 @@ class BookmarkList(Message):
     items: list[BookmarkFacts]
 
 
-class ErrorMessage(Message):
+class ErrorMessage(Meant):
     """A message that could not be followed."""
 
     t: Literal["error"]
@@ -542,7 +560,7 @@ class Catalog(Message):
     schema: SchemaTable
 
 
-class Uploaded(Message):
+class Uploaded(Meant):
     """What is in a file that was sent: a scene, a palette, names to choose, or an error."""
 
     scene: SceneTable | None = None

@@ -451,7 +451,7 @@ class Pages:
         if not length.isdecimal() or int(length) > MAX_BYTES:
             error = f"a file has at most {MAX_BYTES // 2**20} MiB"
             return JSONResponse({"error": error}, status_code=413)
-        data = bytearray()
+        data, about = bytearray(), dict[str, Any]()
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):
                 async for piece in request.stream():
@@ -469,14 +469,14 @@ class Pages:
             error = f"the file did not arrive within {UPLOAD_SECONDS:.0f} s"
             return JSONResponse({"error": error}, status_code=408)
         except FractalsError as error:
-            line = first_line(error)
+            line, about = first_line(error), error.about
         except ClientDisconnect:
             line = "the file is cut off"
         except Exception as error:
             line = internal(error)
         finally:
             self.arriving -= len(data)
-        return JSONResponse({"error": line}, status_code=400)
+        return JSONResponse({"error": line, **about}, status_code=400)
 
 
 def uploaded(name: str, data: bytes, entry: str = "") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 from fractals.errors import OptionError, shown
 from fractals.scene.checks import JsonSchema, entry
 from fractals.scene.film import Ease
-from fractals.scene.table import Table, explained
+from fractals.scene.table import Table, about_of, explained
 
 VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
@@ -415,7 +415,7 @@ def parse(text: str) -> Any:
     try:
         return kind.checked(found)
     except ValueError as error:
-        raise OptionError(explained(error, kind)[0]) from None
+        raise OptionError(explained(error, kind)[0], **about_of(error)) from None
 
 
 def names_of(text: str) -> dict[str, Any]:

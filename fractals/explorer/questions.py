@@ -298,9 +298,10 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
     def steps(work: DrawingTask) -> Steps:
         choice, indices = surprises.ComposedChoice(), itertools.count()
 
-        def show(label: str, mutated: Scene, pixels: Pixels) -> None:
+        def show(label: surprises.Label, mutated: Scene, pixels: Pixels) -> None:
             index, table = next(indices), mutated.to_table()
-            session.say("surprised", job=message.job, index=index, label=label, scene=table)
+            named = label._asdict()
+            session.say("surprised", job=message.job, index=index, scene=table, **named)
             session.preview(message.job, index, pixels)
 
         for label, mutated in surprises.mutations(scene, message.seed, locked=message.locked):

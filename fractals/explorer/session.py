@@ -212,7 +212,8 @@ class Session:
             else:
                 self.handlers[message.t](self, message)
         except FractalsError as error:
-            self.say("error", **{**protocol.names_of(text), "message": first_line(error)})
+            about = {"message": first_line(error), **error.about}
+            self.say("error", **{**protocol.names_of(text), **about})
 
     def _welcome(self, message: Hello) -> None:
         """Answer what the server is and allows."""

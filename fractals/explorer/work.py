@@ -360,7 +360,7 @@ def main() -> None:
             )
         say(t="found", **found)
     except FractalsError as error:
-        say(t="failed", message=first_line(error))
+        say(t="failed", message=first_line(error), **error.about)
     except MemoryError:
         say(t="failed", message=NO_MEMORY)
     sys.stdout.flush()

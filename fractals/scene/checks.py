@@ -16,18 +16,18 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from fractals import meant
 from fractals.catalog import did_you_mean
-from fractals.errors import counted, shown
+from fractals.errors import OptionError, counted, shown
 from fractals.scene.numbers import plain
 
 Check = Callable[[Any], Any]
 Place = tuple[str, ...]  # of a value in a table: keys, and numbers in lists
 REQUIRED: Any = inspect.Parameter.empty  # the default of a key that has none
-# What a number is compared with, and how that is said.
-BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
-    "le": (operator.le, "{:g} or less"),
-    "lt": (operator.lt, "less than {:g}"),
-    "ge": (operator.ge, "{:g} or more"),
-    "gt": (operator.gt, "more than {:g}"),
+# What a number is compared with, how that is said, and what it is called for programs.
+BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str, str]] = {
+    "le": (operator.le, "{:g} or less", "takes_at_most"),
+    "lt": (operator.lt, "less than {:g}", "takes_less_than"),
+    "ge": (operator.ge, "{:g} or more", "takes_at_least"),
+    "gt": (operator.gt, "more than {:g}", "takes_more_than"),
 }
 SWITCHES: dict[Any, bool] = {
     **dict.fromkeys((0, "0", "false", "f", "no", "n", "off"), False),
@@ -70,10 +70,18 @@ class CommandHelp(str):
     """In an annotation: the meaning of a key on the command line, if values are typed otherwise."""
 
 
-class Faults(ValueError):
-    """What is wrong with parts of a value: the place of each, and a line; None: an unknown key."""
+class Fault(NamedTuple):
+    """What is wrong at a place of a value; `line` None: an unknown key; `about`: as of an error."""
 
-    def __init__(self, found: list[tuple[Place, str | None]]) -> None:
+    place: Place
+    line: str | None
+    about: Mapping[str, Any] = {}
+
+
+class Faults(ValueError):
+    """What is wrong with parts of a value."""
+
+    def __init__(self, found: list[Fault]) -> None:
         super().__init__(found)
         self.found = found
 
@@ -82,12 +90,13 @@ class NoWord(ValueError):
     """A value is none of the words that a key takes."""
 
 
-def faults_of(error: ValueError, *place: str) -> list[tuple[Place, str | None]]:
+def faults_of(error: ValueError, *place: str) -> list[Fault]:
     """Return what is wrong with a value that is at a place of another one."""
     if isinstance(error, Faults):
-        return [((*place, *inner), line) for inner, line in error.found]
+        return [each._replace(place=(*place, *each.place)) for each in error.found]
     more = meant.WORDS.get(place[-1], "") if place and isinstance(error, NoWord) else ""
-    return [(place, shown(error, 1000) + f"; {more}" * bool(more))]
+    line = shown(error, 1000) + f"; {more}" * bool(more)
+    return [Fault(place, line, error.about if isinstance(error, OptionError) else {})]
 
 
 def wrong(given: Any, expected: str) -> ValueError:
@@ -190,7 +199,7 @@ def _any_of(hints: tuple[Any, ...], limits: Mapping[str, Any], strict: bool) -> 
     def check(given: Any) -> Any:
         if isinstance(given, kinds):
             return given
-        faults = []
+        faults: list[Fault] = []
         for each in checks:
             try:
                 return each(given)
@@ -220,11 +229,9 @@ def _word(words: tuple[Any, ...]) -> Check:
     return check
 
 
-def _parts(
-    parts: Iterable[tuple[Any, Any, Check]], faults: Iterable[tuple[Place, str | None]] = ()
-) -> list[Any]:
+def _parts(parts: Iterable[tuple[Any, Any, Check]], faults: Iterable[Fault] = ()) -> list[Any]:
     """Return the parts of a value, each checked: its place, itself, and its check are given."""
-    made, found = [], []
+    made, found = [], list[Fault]()
     for place, part, check in parts:
         try:
             made.append(check(part))
@@ -267,7 +274,7 @@ def _fixed(checks: list[Check]) -> Check:
         values = _values(given)
         _check_length(values, 0, len(checks))
         missing = range(len(values) + 1, len(checks) + 1)
-        faults = [((), f"value {number} is missing") for number in missing]
+        faults = [Fault((), f"value {number} is missing") for number in missing]
         return tuple(_parts(zip(range(len(values)), values, checks, strict=False), faults))
 
     return check
@@ -308,9 +315,9 @@ def _bounded(convert: Check, limits: Mapping[str, float]) -> Check:
 
     def check(given: Any) -> Any:
         value = convert(given)
-        for holds, said, limit in bounds:
+        for holds, said, code, limit in bounds:
             if not holds(value, limit):
-                raise wrong(given, said.format(limit))
+                raise OptionError(str(wrong(given, said.format(limit))), code=code, limit=limit)
         return value
 
     return check

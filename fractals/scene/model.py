@@ -35,7 +35,7 @@ from fractals.scene.picture import (
 )
 from fractals.scene.scatter import Display, Scatter
 from fractals.scene.space import Camera, Light, Relief
-from fractals.scene.table import Table, explained, make_once
+from fractals.scene.table import Table, about_of, explained, make_once
 
 
 def folded_html(title: str, text: str) -> str:
@@ -537,18 +537,18 @@ def _invalid(
     table: Mapping[str, Any], error: ValueError | FractalsError, origins: tuple[Any, ...]
 ) -> SceneError:
     """Return the error that lists the invalid values of a table."""
-    version = table.get("version", VERSION)
+    version, about = table.get("version", VERSION), {}
     if isinstance(version, int) and version > VERSION:
         lines = [
             f"a scene of version {shown(version, 40)}, and this program reads up to {VERSION}: "
             "take a newer fractals"
         ]
     elif isinstance(error, ValueError):
-        lines = listed(explained(error, Scene))
+        lines, about = listed(explained(error, Scene)), about_of(error)
     else:
         lines = [str(error)]
     prefix = ", ".join(shown(name, 300) for name in origins) + ": " * bool(origins)
-    return SceneError("\n".join(prefix + line for line in lines))
+    return SceneError("\n".join(prefix + line for line in lines), **about)
 
 
 def _overfull(table: Mapping[str, Any]) -> str:

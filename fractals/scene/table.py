@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from fractals import catalog, meant
 from fractals.errors import OptionError, SceneError, shown
 from fractals.kernels.formula import with_recipe
-from fractals.scene.checks import REQUIRED, Faults, Place, TableEntry, entry, faults_of, wrong
+from fractals.scene.checks import REQUIRED, Fault, Faults, TableEntry, entry, faults_of, wrong
 from fractals.scene.written import Written
 
 PLAIN = (str, float, int, bool, type(None))  # types of values that are plain already
@@ -69,16 +69,17 @@ class Table:
         try:
             self._fill(keys)
         except ValueError as error:
-            raise SceneError("\n".join(explained(error, type(self)))) from None
+            lines = explained(error, type(self))
+            raise SceneError("\n".join(lines), **about_of(error)) from None
 
     def _fill(self, given: Mapping[str, Any]) -> None:
         """Set the values; raise a `ValueError`, mostly `Faults`, for invalid ones."""
         own = vars(self)
-        faults: list[tuple[Place, str | None]] = []
+        faults: list[Fault] = []
         for name, each in self.model_fields.items():
             value = given.get(name, each.default)
             if value is REQUIRED:
-                faults.append(((name,), "a value is missing"))
+                faults.append(Fault((name,), "a value is missing"))
             elif value is not each.default:  # which is valid
                 try:
                     value = each.check(value)
@@ -89,7 +90,7 @@ class Table:
             own[name] = value
         more = {name: value for name, value in given.items() if name not in self.model_fields}
         unknown = [name for name in more if not (self.is_open and isinstance(name, str))]
-        faults += [((str(name),), None) for name in unknown]
+        faults += [Fault((str(name),), None) for name in unknown]
         if faults:
             raise Faults(faults)
         _keep(self, more, given)
@@ -112,7 +113,7 @@ class Table:
         try:
             return cls.checked(given)
         except ValueError as error:
-            raise SceneError("\n".join(explained(error, cls))) from None
+            raise SceneError("\n".join(explained(error, cls)), **about_of(error)) from None
 
     def check(self) -> None:
         """Raise a `ValueError` for values that don't go together."""
@@ -245,11 +246,17 @@ def make_once(named: Any, make: Any, build: Callable[[], Any]) -> Any:
 def explained(error: ValueError, table: type[Table]) -> list[str]:
     """Return one line for each invalid value of a table, with its path."""
     lines = []
-    for place, line in faults_of(error):
+    for place, line, _ in faults_of(error):
         where = shown(".".join(place))
         said = _unknown_key(list(place), table) if line is None else line
         lines.append(f"{where}: {said}" if place else said)
     return list(dict.fromkeys(lines))
+
+
+def about_of(error: ValueError) -> dict[str, Any]:
+    """Return what the first of these lines means, and the key that it is about."""
+    place, _, about = faults_of(error)[0]
+    return {**about, "key": ".".join(place)} if about else {}
 
 
 def _unknown_key(path: list[str], model: type[Table]) -> str:

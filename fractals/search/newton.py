@@ -346,7 +346,8 @@ class Area:
 
     def __init__(self, scene: Scene, max_period: int | None, what: str) -> None:
         if scene.julia:
-            raise SceneError(f"a Julia set has no {what}: find them in the set of its formula")
+            line = f"a Julia set has no {what}: find them in the set of its formula"
+            raise SceneError(line, code="of_a_julia_set")
         if max_period is not None and max_period < 1:
             raise OptionError(
                 f"max_period {max_period}: give the highest period to look for, 1 or more"

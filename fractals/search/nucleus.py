@@ -411,7 +411,7 @@ class _Search:
                 break
         if self.reached and plain < self.max_period:
             return self._locate_compiled()
-        raise FractalsError(self._failure())
+        raise FractalsError(self._failure(), code="no_minibrot_was_found")
 
     def _locate_compiled(self) -> Root:
         """Return a nucleus in view as `locate` does, by compiled orbits near that of the center."""
@@ -432,7 +432,7 @@ class _Search:
             self.reached = orbits.reached
             if self.reached:
                 break
-        raise FractalsError(self._failure())
+        raise FractalsError(self._failure(), code="no_minibrot_was_found")
 
     def settle(self, root: Root) -> Nucleus:
         """Return a nucleus in all its digits."""

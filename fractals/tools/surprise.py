@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -44,9 +44,17 @@ LAYERS: tuple[dict[str, Any], ...] = (
 )
 
 
+class Label(NamedTuple):
+    """What a scene is called: a palette or numbers, and in which way it differs; or `other`."""
+
+    label: str
+    way: Literal["", "near_by", "near_by_in", "colored_by", "under_a_layer"] = ""
+    other: str = ""  # the coloring, or that of the layer above
+
+
 def mutations(
     scene: Scene, seed: int = 0, device: str = "cpu", locked: Collection[str] = ()
-) -> Iterator[tuple[str, Scene]]:
+) -> Iterator[tuple[Label, Scene]]:
     """Yield up to MAX_TRIES scenes that are like a scene, each with a label for people.
 
     `ComposedChoice` takes COUNT of their pictures. The same seed gives the same
@@ -58,7 +66,7 @@ def mutations(
 
 def _mutations(
     scene: Scene, seed: int, device: str, locked: Collection[str]
-) -> Iterator[tuple[str, Scene]]:
+) -> Iterator[tuple[Label, Scene]]:
     """Yield the same, with the author of the scene."""
     chance = random.Random(seed)
     if not family_of(scene).uses_colorings:
@@ -95,7 +103,7 @@ def _mutations(
 
 def _of_numbers(
     scene: Scene, chance: random.Random, device: str, locked: Collection[str]
-) -> Iterator[tuple[str, Scene]]:
+) -> Iterator[tuple[Label, Scene]]:
     """Yield scenes in other palettes, scenes whose formula has other numbers, and other cameras."""
     names = sorted(set(catalog.names("palette")) - {scene.color.palette})
     chance.shuffle(names)
@@ -111,7 +119,7 @@ def _of_numbers(
             yield _moved(places.pop(0), name, chance)
             continue
         changes: dict[str, Any] = {"palette": name} if k % 3 != 1 else {}
-        label = _words(name).capitalize()
+        label = Label(_words(name).capitalize())
         if k % 3:
             bent = _bent(table, chance.choice(STRENGTHS), chance)
             bent |= {key: table[key] for key in locked if key in table}
@@ -121,7 +129,7 @@ def _of_numbers(
                 changes |= _lit(chance) if changed else {"palette": name}
             changes["formula"] = bent
             parts = [_words(name)] * ("palette" in changes) + changed[:2]
-            label = f"Near by: {', '.join(parts)}"
+            label = Label(", ".join(parts), "near_by")
         try:
             yield label, scene.replace(**changes)
         except FractalsError:  # a number beyond what the formula takes
@@ -245,29 +253,30 @@ def _density(scene: Scene, chance: random.Random) -> float:
     return min(1e6, max(-1e6, float(f"{wanted:.3g}")))
 
 
-def _repainted(scene: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+def _repainted(scene: Scene, name: str, chance: random.Random) -> tuple[Label, Scene]:
     look = scene.replace(
         palette=name, density=_density(scene, chance), offset=round(chance.random(), 3)
     )
-    return _words(name).capitalize(), look if palette.load(name).cyclic else fit_colors(look)
+    label = Label(_words(name).capitalize())
+    return label, look if palette.load(name).cyclic else fit_colors(look)
 
 
-def _recolored(scene: Scene, name: str, coloring: str) -> tuple[str, Scene]:
+def _recolored(scene: Scene, name: str, coloring: str) -> tuple[Label, Scene]:
     look = scene.replace(coloring=coloring, palette=name, transfer="auto", layers=[])
-    return f"{_words(name).capitalize()}, by {_words(coloring)}", fit_colors(look)
+    label = Label(_words(name).capitalize(), "colored_by", _words(coloring))
+    return label, fit_colors(look)
 
 
-def _layered(scene: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+def _layered(scene: Scene, name: str, chance: random.Random) -> tuple[Label, Scene]:
     layer = chance.choice(LAYERS)
     below = scene.replace(layers=[], palette=name, offset=round(chance.random(), 3))
-    label = f"{_words(name).capitalize()} under {_words(layer['coloring'])}"
+    label = Label(_words(name).capitalize(), "under_a_layer", _words(layer["coloring"]))
     return label, below.replace(layers=[layer])
 
 
-def _moved(place: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
-    return f"Near by, in {_words(name)}", place.replace(
-        palette=name, offset=round(chance.random(), 3)
-    )
+def _moved(place: Scene, name: str, chance: random.Random) -> tuple[Label, Scene]:
+    label = Label(_words(name), "near_by_in")
+    return label, place.replace(palette=name, offset=round(chance.random(), 3))
 
 
 def draw_sheet(
@@ -286,7 +295,7 @@ def draw_sheet(
         small = sheet.reduced(each)
         return render(small, device=device, threads=threads, on_message=lambda line: None).pixels
 
-    taken: list[tuple[str, Scene, Pixels]] = []
+    taken: list[tuple[Label, Scene, Pixels]] = []
     choice = ComposedChoice()
     choice.know(drawn(scene))
     for label, found in mutations(scene, seed, device):

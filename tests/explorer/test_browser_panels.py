@@ -1362,3 +1362,57 @@ def test_a_page_that_finds_the_server_full_does_not_say_that_it_opens(browser, s
         assert tab.page.get_by_text("The server is full.").count() == 0
     finally:
         tab.close()
+
+
+# Controls that something else lies over, or that lie beyond the window, once each is in view.
+COVERED = """(root) => [...document.querySelectorAll(`${root} :is(button, input, select, summary)`)]
+    .filter((each) => each.checkVisibility() && each.offsetWidth > 1 && !each.disabled)
+    .filter((each) => {
+        each.scrollIntoView({ block: "center" });
+        const { left, top, width, height } = each.getBoundingClientRect();
+        const there = document.elementFromPoint(left + width / 2, top + height / 2);
+        return !there || !(each.contains(there) || there.closest("label")?.contains(each));
+    }).map((each) => each.ariaLabel || each.textContent)"""
+
+
+def test_all_controls_are_reached_in_a_window_that_is_magnified_to_400_percent(tab):
+    tab.page.set_viewport_size({"width": 340, "height": 190})
+    try:
+        for root in (".zooms", ".corner", ".bar"):
+            assert tab.run(COVERED, root) == [], root
+        for key, name in (("v", "Film"), ("c", "Color"), ("r", "Surprise"), ("e", "Export")):
+            tab.page.keyboard.press(key)
+            panel = tab.page.get_by_role("region", name=name, exact=True)
+            panel.wait_for()
+            if name == "Film":
+                tab.until("document.querySelector('.timeline')")
+            assert tab.run(COVERED, ".panel") == [], name
+            assert tab.run("document.querySelector('.panel .body').clientHeight") > 80
+            assert tab.run("document.documentElement.scrollWidth") <= 340
+            tab.page.keyboard.press("Escape")
+            tab.page.keyboard.press("Escape")  # the first may have ended a job
+            panel.wait_for(state="detached")
+    finally:
+        tab.page.set_viewport_size(dict(zip(("width", "height"), SIZE, strict=True)))
+
+
+def test_the_focus_goes_to_what_lies_where_its_button_was_removed(tab):
+    focused = "document.activeElement.ariaLabel ?? document.activeElement.textContent.trim()"
+    panel = opened(tab, "Bookmarks")
+    for title in ("One", "Two", "Three"):
+        panel.get_by_label("Title of the bookmark").fill(title)
+        panel.get_by_role("button", name="Keep this place").click()
+        panel.get_by_role("button", name=f"Remove {title}").wait_for()
+    for title, beside in (("Two", "Remove One"), ("One", "Remove Three"), ("Three", "Bookmarks")):
+        button = panel.get_by_role("button", name=f"Remove {title}")
+        button.focus()
+        button.press("Enter")
+        button.wait_for(state="detached")
+        assert tab.run(focused) == beside
+    panel.get_by_label("Title of the bookmark").fill("Last")
+    panel.get_by_role("button", name="Keep this place").click()
+    button = panel.get_by_role("button", name="Remove Last")
+    button.click()
+    tab.page.locator("#view").focus()  # the user is elsewhere by then
+    button.wait_for(state="detached")
+    assert tab.run("document.activeElement.id") == "view"

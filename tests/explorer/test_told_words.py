@@ -1,12 +1,21 @@
 """What the server answers to odd values, in the words in which the page shows it."""
 
 import json
+import pickle
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from fractals import find_misiurewicz, find_nucleus
+from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.explorer import outside, protocol, questions
+from fractals.explorer.pages import uploaded
+from fractals.rendering.plan import noise_note
+from fractals.scene.model import Scene
 
 HEARD = Path(__file__).parents[2] / "fractals/explorer/client/heard.js"
 # Keys of the protocol or of a scene, and names of Python
@@ -37,22 +46,128 @@ def test_refusals_are_in_words_of_the_page(server):
     async def talk(client):
         await client.say("open", frame=1)
         await client.until("placed", frame=1)
-        lines = []
+        errors = []
         for frame, scene in enumerate(SCENES, 2):
             await client.say("open", frame=frame, scene=scene)
-            lines.append(await client.refused())
+            errors.append(await client.until("error"))
         for job, export in enumerate(EXPORTS, 1):
             await client.say("export", job=job, frame=1, **export)
-            lines.append(await client.refused())
-        return lines
+            errors.append(await client.until("error"))
+        return errors
 
-    lines = server.run(talk)
-    code = "const { inWords } = await import(process.argv[1]);"
-    code += "console.log(JSON.stringify(JSON.parse(process.argv[2]).map(inWords)))"
-    command = ["node", "--input-type=module", "-e", code, HEARD.as_uri(), json.dumps(lines)]
+    errors = server.run(talk)
+    code = "const { meaningOf } = await import(process.argv[1]);"
+    code += "console.log(JSON.stringify(JSON.parse(process.argv[2]).map(meaningOf)))"
+    command = ["node", "--input-type=module", "-e", code, HEARD.as_uri(), json.dumps(errors)]
     shown = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     assert len(shown) == len(SCENES) + len(EXPORTS)
-    for line, words in zip(lines, shown, strict=True):
+    for error, words in zip(errors, shown, strict=True):
+        line = error["message"]
+        assert bool(error.get("code")) == bool(re.search(r"' is not \S+ or (more|less)$", line))
         own = re.sub(r"'[^']*'", "", words)  # what was given stays as it was typed
         assert words[0].isupper() or words[0] == "'", (line, words)
         assert not OTHERS.search(own), (line, words)
+
+
+BEYOND = [
+    ({"color": {"density": -1e9}}, "takes_at_least", "color.density", -1e6),
+    ({"view": {"rotation": 1000}}, "takes_at_most", "view.rotation", 360),
+    ({"color": {"layers": [{"opacity": 2}]}}, "takes_at_most", "color.layers.0.opacity", 1),
+    ({"formula": "tricorn", "view": {"stretch": 0}}, "takes_at_least", "view.stretch", 0.001),
+]
+
+
+@pytest.mark.parametrize(("table", "code", "key", "limit"), BEYOND)
+def test_a_value_beyond_a_limit_tells_its_key_and_the_limit(table, code, key, limit):
+    told = {"code": code, "key": key, "limit": limit}
+    file = json.dumps(table).encode()
+    for read in (outside.scene_of, Scene.model_validate, lambda _: uploaded("a.json", file)):
+        with pytest.raises(SceneError) as error:
+            read(table)
+        assert error.value.about == told
+        assert f"{limit:g}" in str(error.value)
+
+
+def test_a_message_beyond_a_limit_tells_its_key_and_the_limit():
+    with pytest.raises(OptionError) as error:
+        protocol.parse('{"t": "pick", "frame": 0, "at": [9999999, 0]}')
+    assert error.value.about == {"code": "takes_at_least", "key": "frame", "limit": 1}
+    with pytest.raises(OptionError) as error:
+        protocol.parse('{"t": "pick", "frame": 1, "at": [9999999, 0]}')
+    assert error.value.about == {"code": "takes_less_than", "key": "at.0", "limit": 2**20}
+
+
+def test_what_a_search_lacks_has_a_code():
+    with pytest.raises(FractalsError) as error:
+        find_nucleus(center=(2, 2), width=0.01, max_period=3)
+    assert error.value.about == {"code": "no_minibrot_was_found"}
+    for search in (find_nucleus, find_misiurewicz):
+        with pytest.raises(SceneError) as error:
+            search(julia=(0, 1))
+        assert error.value.about == {"code": "of_a_julia_set"}
+
+
+def test_a_code_outlasts_another_process():
+    """Workers and compilers send their errors as bytes."""
+    error = OptionError("a line", code="takes_at_most", limit=4)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.about) == ("a line", error.about)
+
+
+SAID = dict.fromkeys(("title", "author", "rights", "note"), "x")
+LOSING = [
+    {"color": {"coloring": "slopes", "density": -1.5, "offset": 0.3, "layers": [{}]}},
+    {
+        "color": {
+            "transfer": "linear",
+            "mask": "escaped",
+            "range": [0, 1],
+            "palette": ["#000", "#fff"],
+        }
+    },
+    {**SAID, "view": {"stretch": 2.0}},
+    {"film": {"keys": [{"at": 0}, {"at": 1, "width": "1"}]}},
+    {"formula": "flame", "view": {"stretch": 2.0, "mirror": False}},
+    {"formula": "flame", "view": {"mirror": True}},
+]
+
+
+def lines_of_writers():
+    """Yield what other programs lack of these scenes, and the text of each line's source."""
+    for table in LOSING:
+        scene = Scene.model_validate({"iteration": {"max_iterations": 500}, **table})
+        for text in questions.texts_of_others(scene, 500):
+            yield from text["lost"]
+
+
+SPIDER = SimpleNamespace(name="spider")
+
+
+def notes():
+    """Yield what is said of counts that may be wrong."""
+    for precision in ("float64", "double-double"):
+        plan = SimpleNamespace(noise=0.25, precision=precision, formula=SPIDER)
+        yield noise_note(plan)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
+@pytest.mark.parametrize("language", ["de", "zh"])
+def test_what_is_said_of_a_scene_is_in_the_language_of_the_page(language):
+    lines = list(dict.fromkeys([*lines_of_writers(), *notes()]))
+    code = "const [client, language, lines] = process.argv.slice(1);"
+    code += "const { ofServer } = await import(`${client}/words.js`);"
+    code += "const { names } = await import(`${client}/words/en.js`);"
+    code += "Object.assign(names, (await import(`${client}/words/${language}.js`)).names);"
+    code += "console.log(JSON.stringify(JSON.parse(lines).map((line) => ofServer(line))));"
+    command = ["node", "--input-type=module", "-e", code]
+    command += [HEARD.parent.as_uri(), language, json.dumps(lines)]
+    shown = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    english = [line for line, words in zip(lines, shown, strict=True) if line == words]
+    assert english == []
+    assert len(lines) >= 16
+    values = [
+        re.findall(r"'[^']*'|-?[\d.]+", line.replace("Fraktaler-3", "").replace("float64", ""))
+        for line in lines
+    ]
+    for own, words in zip(values, shown, strict=True):
+        assert all(value in words for value in own), (own, words)

@@ -4,6 +4,7 @@
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { movedScene } from "./flight.js";
+import { meaningOf } from "./heard.js";
 import { say } from "./words.js";
 
 const STILL = 128; // pixels of the width of a picture in the list of undo
@@ -72,7 +73,7 @@ export class Answers {
     const { live } = paints;
     if (message.scene) {
       this.undo.origin++;
-      paints.start(message.scene.color);
+      paints.start(message.scene.color, message.values);
     }
     explorer.scene = message.scene ?? movedScene(explorer.scene, message);
     explorer.asks++;
@@ -141,7 +142,7 @@ export class Answers {
       explorer.announce("painted", { ...message, color: explorer.scene.color });
     }
     paints.next();
-    explorer.tell(message.message, "error");
+    explorer.tell(meaningOf(message), "error");
   }
 
   /** What was under way is no frame: what was shown stays, and moves of the one that does not exist are forgotten.

@@ -22,6 +22,7 @@ import { Ticker } from "./ticker.js";
 import { Undo } from "./undo.js";
 import { say } from "./words.js";
 
+const AGAIN = 4000; // ms until the catalog is asked for again
 const ENDS = ["pointerup", "pointercancel", "keyup", "blur"]; // of a gesture that changes colors
 
 /** @typedef {{queue: Queue, chain: Chain, undo: Undo, flight: Flight, paints: Paints, fit: Fit}} Parts */
@@ -51,6 +52,7 @@ export class Explorer extends EventTarget {
   #paints = new Paints(this, (message) => this.#sendPaint(message));
   #fit = new Fit(this, (color) => this.#paints.set(color, false));
   #ended = new AbortController();
+  #late = false; // whether it was told that there is no catalog
   #ticker = new Ticker((time, seconds) => this.#draw(time, seconds), this.#ended.signal);
   /** @type {number[]|null} */ free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
@@ -150,15 +152,20 @@ export class Explorer extends EventTarget {
       void this.#reconnect.check(() => this.request({ t: "link" }));
   }
 
-  /** Load the catalog. */
-  load() {
-    fetch("/catalog.json")
+  /** Load the catalog; where it does not come, it is asked for again. */
+  async load() {
+    const catalog = await fetch("/catalog.json")
       .then((answer) => answer.json())
-      .then((catalog) => {
-        this.catalog = catalog;
-        this.announce("catalog", catalog);
-      })
-      .catch(() => this.tell(say("the_catalog_was_not_loaded"), "error"));
+      .catch(() => null);
+    if (this.#ended.signal.aborted) return;
+    if (catalog) {
+      this.catalog = catalog;
+      this.announce("catalog", catalog);
+      return;
+    }
+    if (!this.#late) this.tell(say("the_catalog_was_not_loaded"), "error");
+    this.#late = true;
+    setTimeout(() => this.load(), AGAIN);
   }
 
   get size() {

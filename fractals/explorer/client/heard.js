@@ -18,31 +18,26 @@ const LISTS = /** @type {Record<string, string>} */ ({
   colorings: say("color"),
   scenes: say("gallery"),
 });
-const NO_NUCLEUS = /^no nucleus\b/i; // the line goes on with options of the command line
-const OF_JULIA = /^a Julia set has no nuclei\b/i;
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
-const BOUNDS = /** @type {[RegExp, (name: string, value: string) => string][]} */ ([
-  [/^: '[^']*' is not (\S+) or less$/, (name, value) => say("takes_at_most", { name, value })],
-  [/^: '[^']*' is not (\S+) or more$/, (name, value) => say("takes_at_least", { name, value })],
-  [/^: '[^']*' is not less than (\S+)$/, (name, value) => say("takes_less_than", { name, value })],
-  [/^: '[^']*' is not more than (\S+)$/, (name, value) => say("takes_more_than", { name, value })],
-]);
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
+/** Return what an error means, if the server tells that, or else its line in words of the page.
+ * @param {Pick<Received.ErrorMessage, "message"|"code"|"key"|"limit">} error */
+export const meaningOf = ({ message, code, key = "", limit }) =>
+  code
+    ? say(code, {
+        name: capital(nameOf(key)),
+        value: number(limit ?? 0, { maximumSignificantDigits: 15 }),
+      })
+    : inWords(message);
+
 /** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
 export function inWords(/** @type {string} */ line) {
-  if (NO_NUCLEUS.test(line)) return say("no_minibrot_was_found");
-  if (OF_JULIA.test(line)) return say("a_julia_set_has_no");
   const known = ofServer(line);
   if (known !== line) return known;
   const [found, key = ""] = KEY.exec(line) ?? [""];
-  const name = FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
-  for (const [bound, told] of found ? BOUNDS : []) {
-    const [, value] = bound.exec(line.slice(found.length)) ?? [];
-    if (value) return capital(told(name, number(Number(value), { maximumSignificantDigits: 15 })));
-  }
-  const text = (found ? name + line.slice(found.length) : line)
+  const text = (found ? nameOf(key) + line.slice(found.length) : line)
     .replace(LIST, (_, list) =>
       list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
     )
@@ -52,19 +47,10 @@ export function inWords(/** @type {string} */ line) {
 
 const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Return what a surprise is called: "Orchid under slopes". Names of palettes and colorings stay.
- * @param {string} label as the server has it */
-export function labelOf(label) {
-  const [, what] = /^Near by: (.+)$/.exec(label) ?? [],
-    [, place] = /^Near by, in (.+)$/.exec(label) ?? [],
-    [, name, way, other = ""] = /^(.+?)(, by| under) (.+)$/.exec(label) ?? [];
-  if (what) return say("near_by", { what });
-  if (place) return say("near_by_in", { name: place });
-  if (!name) return words(label);
-  return way === " under"
-    ? say("under_a_layer", { name, layer: other })
-    : say("colored_by", { name, coloring: other });
-}
+/** @typedef {Pick<Received.Surprised, "label"|"way"|"other">} Named */
+/** Return what a surprise is called: "Orchid under slopes". Names of palettes and colorings stay. @param {Named} named */
+export const labelOf = ({ label: name, way, other = "" }) =>
+  way ? say(way, { name, other }) : words(name);
 
 /** Return a line of the server about a file in words of the page; the name of a pasted text says nothing.
  * @param {string} line @param {string} name */
@@ -75,6 +61,9 @@ export function ofFile(line, name) {
     ? inWords(rest)
     : say("a_file_says", { name, line: inWords(rest) });
 }
+
+/** Return what a key is called. @param {string} key */
+const nameOf = (key) => FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
 
 /** Return the last word of a key that is no number: "color.layers.0.blend" -> "blend"; of a name's table, the table. */
 function lastOf(/** @type {string} */ key) {

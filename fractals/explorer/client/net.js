@@ -1,5 +1,6 @@
 /** The connection: messages out, at the rate that the server accepts; messages in, decoded. */
 import { inflated, parse, raw } from "./decode.js";
+import { meaningOf } from "./heard.js";
 import { say } from "./words.js";
 
 const RATE = 36,
@@ -30,7 +31,7 @@ export const transport = {
     const { status } = answer;
     const why =
       status === 403 ? say("this_server_takes_no_files") : say("the_server_answered", { status });
-    if (!answer.ok) throw new Error(told.error ?? why);
+    if (!answer.ok) throw new Error(told.code ? meaningOf(told) : (told.error ?? why));
     return told;
   },
 };

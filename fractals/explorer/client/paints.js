@@ -32,8 +32,12 @@ export class Paints {
     return this.speed !== 0;
   }
 
-  /** Start with the colors of a scene that was opened. */
-  start(/** @type {Color} */ color) {
+  /** Start with the colors of a scene that was opened. @param {Color} color @param {boolean} [values] false: it has none, so nothing is cycled */
+  start(color, values = true) {
+    if (!values && this.speed) {
+      this.speed = 0;
+      Object.assign(this.explorer.stage, { phase: 0, hideExact: false });
+    }
     this.seq = 0;
     this.#flight = this.#wanted = null;
     this.#live = this.#fresh = this.#returns = false;

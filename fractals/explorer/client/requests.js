@@ -1,4 +1,5 @@
 /** Questions to the server, and the answers that belong to them. */
+import { meaningOf } from "./heard.js";
 import { kept } from "./state.js";
 import { say } from "./words.js";
 
@@ -208,11 +209,9 @@ export class Requests {
   }
 }
 
-function failure(
-  /** @type {{message: string, cancelled?: boolean}} */ { message, cancelled = false },
-) {
-  return Object.assign(new Error(message), { cancelled });
-}
+/** @param {Pick<Received.Failed, "message"|"code"|"key"|"limit"|"cancelled">} told */
+const failure = (told) =>
+  Object.assign(new Error(meaningOf(told)), { cancelled: told.cancelled ?? false });
 
 const unconnected = () => failure({ message: say("the_connection_is_lost") });
 

@@ -1,5 +1,7 @@
 /** Records that a browser keeps in a database, for they are more than its other storage holds. Without one they last as long as the page. */
 
+import { unkept } from "./state.js";
+
 const BASE = "fractals";
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
@@ -15,14 +17,20 @@ export function shelfOf(name, heard) {
   const others = new BroadcastChannel(`${BASE}.${name}`);
   others.onmessage = ({ data: { records, gone } }) => heard(records, gone);
   /** @type {Promise<IDBDatabase>|null} */
-  let base = null;
-  const opened = () =>
-    (base ??= new Promise((resolve, reject) => {
+  let base = null,
+    full = false; // whether it was told that there is no room
+  const close = () => (base = null); // the next one to ask opens it again
+  const opened = () => {
+    if (base) return base;
+    base = new Promise((resolve, reject) => {
       const request = indexedDB.open(BASE, 1);
       request.onupgradeneeded = () => request.result.createObjectStore(name, { keyPath: "id" });
-      request.onsuccess = () => resolve(request.result);
+      request.onsuccess = () => resolve(Object.assign(request.result, { onclose: close }));
       request.onerror = () => reject(request.error);
-    }));
+    });
+    base.catch(close);
+    return base;
+  };
   /** @param {IDBTransactionMode} mode */
   const store = async (mode) => (await opened()).transaction(name, mode).objectStore(name);
   return {
@@ -36,11 +44,18 @@ export function shelfOf(name, heard) {
       if (!records.length && !gone.length) return;
       others.postMessage({ records, gone });
       try {
-        const found = await store("readwrite");
+        const found = await store("readwrite"),
+          { transaction } = found;
         for (const each of records) found.put(each);
         for (const id of gone) found.delete(id);
-      } catch {
-        // The records last as long as the page.
+        await new Promise((resolve, reject) => {
+          transaction.oncomplete = resolve;
+          transaction.onabort = () => reject(transaction.error);
+        });
+      } catch (error) {
+        // The records last as long as the page; where a browser has no database, each page would tell so.
+        if (error?.name === "QuotaExceededError" && !full) unkept.count += 1;
+        full ||= error?.name === "QuotaExceededError";
       }
     },
   };

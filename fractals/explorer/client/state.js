@@ -19,6 +19,9 @@ export function observe(object, ...names) {
   return object;
 }
 
+/** How often something could not be kept that the user wanted to keep: the page tells so. */
+export const unkept = observe({ count: 0 });
+
 export const SECOND = "fractals.second"; // in sessionStorage: the second view, for a page that is loaded again
 const cells = new Map();
 
@@ -44,6 +47,10 @@ export const kept = {
     } catch {
       return false;
     }
+  },
+  /** Keep what the user wants to find again: it is told where the browser does not keep it. @param {string} key @param {unknown} value */
+  keep(key, value) {
+    if (!kept.set(key, value)) unkept.count += 1;
   },
 };
 

@@ -37,31 +37,27 @@ const newId = () => `${Date.now().toString(36)}-${Math.random().toString(36).sli
 
 /** Add a version of a scene, made of the one of now; or find the one of this scene. @param {Version[]} all the oldest first
  * @param {string|null} now the id of the one of now @param {WholeScene} scene @param {string} still
- * @returns {{all: Version[], now: string, changed: Version|null, gone: Version[]}} `changed`: what is new; `gone`: forgotten ones */
+ * @returns {{all: Version[], now: string}} */
 export function reached(all, now, scene, still) {
   const text = textOf(scene),
     at = all.findIndex((each) => textOf(each.scene) === text),
     known = all[at];
-  if (known) {
-    const changed = known.still || !still ? null : { ...known, still };
-    return { all: changed ? all.with(at, changed) : all, now: known.id, changed, gone: [] };
-  }
+  if (known)
+    return {
+      all: known.still || !still ? all : all.with(at, { ...known, still }),
+      now: known.id,
+    };
   const parent = all.some(({ id }) => id === now) ? now : null,
-    made = { id: newId(), parent, scene, still, title: "", star: false },
-    { left, gone } = thinned([...all, made], made.id);
-  return { all: left, now: made.id, changed: left.at(-1) ?? made, gone };
+    made = { id: newId(), parent, scene, still, title: "", star: false };
+  return { all: thinned([...all, made], made.id), now: made.id };
 }
 
-/** Forget the oldest versions beyond the most that nobody has named or marked. @param {Version[]} all @param {string} now
- * @returns {{left: Version[], gone: Version[]}} */
-function thinned(all, now) {
-  const plain = all.filter(({ id, title, star }) => id !== now && !title && !star),
-    gone = plain.slice(0, Math.max(0, all.length - MOST));
-  return {
-    left: gone.reduce((left, { id }) => withoutVersion(left, id), all),
-    gone,
-  };
-}
+/** Forget the oldest versions beyond the most that nobody has named or marked. @param {Version[]} all @param {string} now */
+const thinned = (all, now) =>
+  all
+    .filter(({ id, title, star }) => id !== now && !title && !star)
+    .slice(0, Math.max(0, all.length - MOST))
+    .reduce((left, { id }) => withoutVersion(left, id), all);
 
 /** Return the tree without a version; what was made of it was made of its parent then. @param {Version[]} all @param {string} id */
 export function withoutVersion(all, id) {
@@ -74,10 +70,17 @@ export function withoutVersion(all, id) {
 /** Return the tree as rows: the first thing that was made of a version goes on with its row, and others begin one of their own.
  * @param {Version[]} all @returns {Branch[]} the rows of the newest beginning first */
 export function branchesOf(all) {
-  const ids = new Set(all.map(({ id }) => id)),
+  const known = new Map(all.map((each) => [each.id, each])),
     children = /** @type {Map<string|null, Version[]>} */ (new Map());
-  for (const each of all) {
-    const parent = each.parent !== null && ids.has(each.parent) ? each.parent : null;
+  /** Tell whether a version is made of itself, as a file may say. @param {Version} each */
+  const isCircular = ({ id }) => {
+    const seen = new Set();
+    let at = known.get(id);
+    for (; at && !seen.has(at.id); at = known.get(at.parent ?? "")) seen.add(at.id);
+    return at?.id === id;
+  };
+  for (const each of known.values()) {
+    const parent = known.has(each.parent ?? "") && !isCircular(each) ? each.parent : null;
     children.set(parent, [...(children.get(parent) ?? []), each]);
   }
   const rows = /** @type {Branch[]} */ ([]);

@@ -75,11 +75,13 @@ export function words(name) {
 /** Return a text as it stands within another one: English has a small letter there. @param {string} text */
 export const within = (text) => (language === "en" ? text.toLowerCase() : text);
 
-/** Return a line of the server about its work: "quality 12 of 40". @param {string} line */
+const VALUES = /'[^']*'|-?\d[\d.]*(?:e[+-]?\d+)?/g; // names and numbers in a line
+
+/** Return a line of the server about its work, or about what a program lacks: "quality 12 of 40". @param {string} line */
 export function ofServer(line) {
-  const numbers = line.match(/\d[\d.e+]*/g) ?? [],
-    found = names[line.replace(/\d[\d.e+]*/g, "#")];
-  return found ? found.replace(/#/g, () => numbers.shift() ?? "") : line;
+  const values = line.match(VALUES) ?? [],
+    found = names[line.replace(VALUES, "#")];
+  return found ? found.replace(/#/g, () => values.shift() ?? "") : line;
 }
 
 /** Return the key of a name or a text of the page. @param {string} text @returns {string|undefined} */

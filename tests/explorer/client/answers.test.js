@@ -50,7 +50,7 @@ test("a view that can't be drawn returns to the one before, once", () => {
   place();
   answers.text(error({ re: "view", frame: 2 }));
   assert.equal(queue.entries.length, 1);
-  assert.deepEqual(said.at(-1), ["wrong", "error"]);
+  assert.deepEqual(said.at(-1), ["Wrong", "error"]);
   assert.equal(send().base, 1);
   place();
   answers.text(error({ re: "view", frame: 3 })); // nor can that
@@ -145,7 +145,7 @@ test("refused colors give way to those that were accepted", () => {
     sent.map(({ color }) => color.palette),
     ["nope", "ember"],
   );
-  assert.deepEqual(said, ["painted", ["wrong", "error"]]);
+  assert.deepEqual(said, ["painted", ["Wrong", "error"]]);
 });
 
 test("a jump is an entry of the browser's list, and colors chosen meanwhile are those of the scene", () => {

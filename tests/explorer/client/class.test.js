@@ -178,6 +178,23 @@ test("a picture that comes after a touch is not laid over the guest's own", asyn
   assert.deepEqual([model.opened, model.laid], [[], 0]);
 });
 
+test("the leader's picture is not laid on a scene that a guest has opened before he follows again", async () => {
+  const { model, following, come } = guest();
+  model.tell("led", led(1));
+  await come();
+  assert.deepEqual(model.opened, [{ person: 0 }]);
+  model.open({ gallery: "sea" }); // before the server has answered
+  following.follow();
+  model.place(); // the guest's scene
+  await settled();
+  assert.equal(model.laid, 0);
+  await come();
+  assert.deepEqual(model.opened.at(-1), { person: 0 });
+  model.place();
+  await settled();
+  assert.equal(model.laid, 1);
+});
+
 test("the leader gathers all, and a panel has the view drawn", async () => {
   const { model, following, come } = guest();
   model.tell("led", led(1));
@@ -281,6 +298,33 @@ test("the leader's page sends what has changed, if it leads", async () => {
   await leading.ask();
   await pass();
   assert.equal(pictures(model).length, 1);
+});
+
+test("a picture that could not be made is made again, and all are gathered by that", async () => {
+  const { model, leading } = await leader();
+  await pass();
+  const { still } = model;
+  model.still = () => {
+    throw new Error("no memory");
+  };
+  leading.gather();
+  await pass();
+  assert.equal(pictures(model).length, 1);
+  model.still = still;
+  await pass();
+  assert.deepEqual(
+    pictures(model).map(({ gather }) => gather),
+    [undefined, true],
+  );
+  const { following, model: own } = guest();
+  following.leave(false);
+  own.still = model.still = () => {
+    throw new Error("no memory");
+  };
+  await pass();
+  own.still = still;
+  await pass();
+  assert.equal(own.of("guest", "picture").length, 1);
 });
 
 test("guests see a guest's picture only when it is shown to everyone", async () => {

@@ -86,6 +86,7 @@ class FakeElement extends FakeNode {
   focus() {
     page.document.activeElement = this;
   }
+  scrollIntoView() {}
   getContext() {
     return null;
   }

@@ -46,3 +46,16 @@ test("colors that are refused return to those before, which are sent once", () =
   paints.set({ density: 4 }, false);
   assert.equal(paints.refused(sent.at(-1).seq), true);
 });
+
+test("a palette that is cycled stops where a scene without values comes: nothing there could end it", () => {
+  const { explorer, paints } = page();
+  Object.assign(explorer, { layers: [], wake() {}, tell() {} });
+  globalThis.matchMedia ??= () => ({ matches: false });
+  paints.cycle(0.2);
+  explorer.stage.phase = 0.3;
+  paints.start({ density: 2 }, true);
+  assert.equal(paints.speed, 0.2); // another scene goes on
+  paints.start({ density: 2 }, false);
+  const { phase, hideExact } = explorer.stage;
+  assert.deepEqual([paints.speed, paints.settled, phase, hideExact], [0, true, 0, false]);
+});

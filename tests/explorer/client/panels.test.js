@@ -15,13 +15,15 @@ page.sessionStorage = {
 };
 const CLIENT = "../../../fractals/explorer/client";
 const { html, render } = await import(`${CLIENT}/html.js`),
-  { observe } = await import(`${CLIENT}/state.js`),
+  { kept, observe } = await import(`${CLIENT}/state.js`),
   { inspectPanel } = await import(`${CLIENT}/panels/inspect.js`),
   { findPanel } = await import(`${CLIENT}/panels/find.js`),
   { filmPanel } = await import(`${CLIENT}/panels/film.js`),
   { colorPanel } = await import(`${CLIENT}/panels/color.js`),
   { surprisePanel } = await import(`${CLIENT}/panels/surprise.js`),
   { bookmarksPanel, galleryPanel } = await import(`${CLIENT}/panels/scenes.js`),
+  { juliaTool } = await import(`${CLIENT}/panels/julia.js`),
+  { favoritesIn, OwnPalettes, Palettes } = await import(`${CLIENT}/panels/palettes.js`),
   { Layers } = await import(`${CLIENT}/panels/layers.js`),
   { Timeline } = await import(`${CLIENT}/panels/timeline.js`);
 const document = makePage();
@@ -195,6 +197,82 @@ test("a place of a film has a number that no other one has, in a page that is lo
   assert.deepEqual(ids, [2, 3, 4]);
 });
 
+test("a place of a film is the one whose link was asked for, though the user has moved on", async () => {
+  delete stored["fractals.film"];
+  let seen = "here";
+  const explorer = explorerOf({
+    still: () => ({ toDataURL: () => `data:image/jpeg;base64,${btoa(seen)}` }),
+    scene: { color: {}, view: {}, formula: "mandelbrot", image: {}, title: "Here" },
+  });
+  const root = await shown(filmPanel(context(explorer)).View);
+  root.named("Places").hear("click");
+  await settled();
+  root.named("Add this place").hear("click");
+  seen = "there";
+  explorer.scene = { ...explorer.scene, title: "There" };
+  explorer.asked
+    .find((/** @type {any} */ { message }) => message.t === "link")
+    .resolve({ link: "eNhere" });
+  await settled();
+  const [{ title, link, still }] = JSON.parse(stored["fractals.film"]).places;
+  assert.deepEqual([title, link, still.endsWith(btoa("here"))], ["Here", "eNhere", true]);
+  render(null, root);
+});
+
+for (const preview of [true, false])
+  test(`a page that is loaded again while a film is made knows ${preview ? "that it is a preview" : "a whole film"}`, async () => {
+    delete stored["fractals.film"];
+    const first = explorerOf(),
+      root = await shown(filmPanel(context(first)).View);
+    root.named(preview ? "Preview" : "Make the film").hear("click");
+    first.jobs[0].told({ t: "started", name: "abc" });
+    await settled();
+    render(null, root);
+    const again = explorerOf(),
+      panel = filmPanel(context(again)),
+      made = await shown(panel.View);
+    const { message, resolve } = again.jobs[0];
+    assert.deepEqual(message, { t: "follow", name: "abc" });
+    resolve({ url: "/a.mp4", bytes: 1000, seconds: 1, frames: 1 });
+    await settled();
+    assert.equal(made.text.includes("A preview"), preview);
+    assert.equal(made.text.includes("Download"), !preview);
+    render(null, made);
+  });
+
+for (const [kind, keys] of /** @type {const} */ ([
+  ["a flat picture", { view: { width: "0.1" } }],
+  ["a solid", { view: {}, camera: { position: [1, 2, 3] } }],
+]))
+  test(`a moment of a film of ${kind} is gone to where the film is then`, async () => {
+    const opened = /** @type {any[]} */ ([]),
+      explorer = explorerOf({ drawn: { pass: "exact" } });
+    explorer.open = (/** @type {any} */ what) => opened.push(what);
+    const given = { film: {}, length: 4, backwards: false, keys: [], depths: [], tracks: [] },
+      others = { choices: [], put() {}, ease() {}, putTracks() {} };
+    const { createElement } = document;
+    page.ImageData = class {};
+    document.createElement = (/** @type {string} */ tag) =>
+      Object.assign(createElement(tag), {
+        getContext: () => ({ putImageData() {}, drawImage() {} }),
+      });
+    const root = await shown(Timeline, { explorer, ...given, ...others }),
+      slider = root.named("Moment of the film");
+    await until(() => explorer.jobs.length);
+    slider.hear("input", { target: { value: "2" } });
+    const preview = { w: 1, h: 1, data: new Uint8Array(4) };
+    for (let k = 0; k < 9 && !root.text.includes("Go there"); k++) {
+      const job = explorer.jobs.at(-1);
+      job.told({ t: "surprised", scene: keys, preview });
+      job.resolve({});
+      await settled();
+    }
+    root.named("Go there").hear("click");
+    document.createElement = createElement;
+    assert.deepEqual(opened, [{ scene: { ...explorer.scene, ...keys } }]);
+    render(null, root);
+  });
+
 test("times of places stay where the length of another film is changed", async () => {
   const places = [1, 2].map((id) => ({ id, title: `${id}`, link: `${id}`, thumbnail: "" }));
   stored["fractals.film"] = JSON.stringify({ places, times: [0, 4] });
@@ -322,6 +400,174 @@ test("a bookmark that could not be removed is not told to be, and an order that 
   assert.deepEqual(titles(), ["a", "b"]);
   assert.equal(notes.length, 2);
   render(null, root);
+});
+
+test("the title of a bookmark that could not be kept stays", async () => {
+  const explorer = explorerOf(),
+    root = await shown(bookmarksPanel(context(explorer)).View),
+    form = root.all.find((/** @type {any} */ each) => each.localName === "form"),
+    field = root.named("Title of the bookmark");
+  field.hear("input", { target: { value: "Spiral" } });
+  for (const [answer, left] of /** @type {const} */ ([
+    ["reject", "Spiral"],
+    ["resolve", ""],
+  ])) {
+    await settled();
+    form.hear("submit");
+    explorer.asked
+      .at(-1)
+      [answer](answer === "reject" ? new Error("the connection is lost") : { items: [] });
+    await settled();
+    assert.equal(field.value, left);
+  }
+  render(null, root);
+});
+
+test("what comes of a sheet that was left is not put on the sheet in its place", async () => {
+  const explorer = explorerOf(),
+    panel = surprisePanel(context(explorer)),
+    root = await shown(panel.View),
+    actions = await shown(panel.Actions);
+  const preview = { w: 1, h: 1, data: new Uint8Array(4) },
+    { createElement } = document;
+  page.ImageData = class {};
+  document.createElement = (/** @type {string} */ tag) =>
+    Object.assign(createElement(tag), {
+      getContext: () => ({ putImageData() {}, drawImage() {} }),
+    });
+  const tell = (/** @type {any} */ job, /** @type {number} */ index, /** @type {string} */ label) =>
+    job.told({ t: "surprised", index, label, scene: { label }, preview });
+  const cards = () =>
+    root.all
+      .filter(
+        (/** @type {any} */ each) => each.attributes.class === "card" || each.className === "card",
+      )
+      .map((/** @type {any} */ { text }) => text.trim());
+  panel.draw();
+  const [first] = explorer.jobs;
+  tell(first, 0, "One");
+  first.resolve({});
+  await settled();
+  panel.draw();
+  const [, left] = explorer.jobs;
+  tell(left, 0, "Left");
+  await settled();
+  actions.named("The sheet before").hear("click");
+  panel.draw();
+  const [, , newest] = explorer.jobs;
+  tell(newest, 1, "New");
+  tell(left, 0, "Late"); // it was under way
+  left.reject(Object.assign(new Error("cancelled"), { cancelled: true }));
+  await settled();
+  tell(newest, 2, "Newest");
+  await settled();
+  assert.deepEqual(cards(), ["New", "Newest"]);
+  newest.resolve({});
+  await settled();
+  assert.deepEqual(cards(), ["New", "Newest"]);
+  document.createElement = createElement;
+  render(null, root);
+  render(null, actions);
+});
+
+test("palettes that another version has kept and this one can't read are left out, and stay kept", async () => {
+  const catalog = /** @type {any} */ ({
+    palettes: [
+      { name: "ember", title: "Ember", stops: ["#000000", "#ffffff"], cyclic: true },
+      { name: "ice", title: "Ice", stops: ["#000000", "#ffffff"], cyclic: true },
+    ],
+    colorings: [],
+  });
+  const odd = [{ title: "Odd", colors: [] }, { title: "Odder", stops: [{ at: 0 }] }, { stops: [] }],
+    mine = { title: "Mine", stops: [[0, "#102030"]], cyclic: true };
+  kept.set("palettes", [...odd, mine]);
+  kept.set("favourites", ["gone", "ice"]);
+  assert.deepEqual(favoritesIn(catalog), ["ice"]);
+  const given = { catalog, chosen: "ember", choose() {}, peek() {} },
+    own = await shown(OwnPalettes, given),
+    all = await shown(Palettes, given);
+  assert.match(own.text, /^\s*Mine\s*$/);
+  assert.match(all.text, /Ice\s*F2/); // the first key
+  own.named("Remove Mine").hear("click");
+  assert.deepEqual(kept.get("palettes", []), odd);
+  render(null, own);
+  render(null, all);
+});
+
+test("a palette that is pointed at ends no comparison with a snapshot", async () => {
+  const explorer = explorerOf({
+    placed: { ...PLACED, values: false },
+    stage: { renderer: { values: true }, peek: () => false },
+    catalog: {
+      ...explorerOf().catalog,
+      palettes: [{ name: "ember", title: "Ember", stops: ["#000000", "#ffffff"], cyclic: true }],
+      schema: { $defs: { Display: { properties: KEYS }, Develop: { properties: KEYS } } },
+      curves: [],
+      filters: [],
+    },
+  });
+  const given = context(explorer, { tried: { end() {} } }),
+    panel = colorPanel(given),
+    root = await shown(panel.View),
+    ember = root.all.find((/** @type {any} */ each) => each.attributes.title === "Ember"),
+    snapshot = { picture: "data:image/jpeg;base64,", title: "Snapshot A", split: 0.5 };
+  given.ui.over = snapshot;
+  ember.hear("pointerenter");
+  ember.hear("pointermove", { pointerType: "mouse" });
+  explorer.asked.at(-1).resolve({ entries: 1, rows: new Uint16Array(9) });
+  await settled();
+  assert.equal(explorer.jobs.length, 0);
+  ember.hear("pointerleave");
+  assert.deepEqual(given.ui.over, snapshot);
+  render(null, root);
+});
+
+test("without a connection a Julia set is said not to be there, and none is asked for", () => {
+  const told = /** @type {string[]} */ ([]),
+    asked = /** @type {any[]} */ ([]);
+  const explorer = explorerOf({
+    connected: false,
+    tell: (/** @type {string} */ text) => told.push(text),
+  });
+  explorer.open = (/** @type {any} */ what) => asked.push(what);
+  const canvas = Object.assign(new EventTarget(), { width: 100, height: 75 }),
+    { enter } = juliaTool(/** @type {any} */ ({ explorer, canvas, ui: { second: null } }));
+  enter();
+  assert.deepEqual([told, asked], [["the connection is lost"], []]);
+  explorer.connected = true;
+  enter();
+  assert.deepEqual(asked, [{ julia: { at: [800, 600] } }]);
+});
+
+test("touches that preview Julia sets end where there are none: no button would end them", () => {
+  const explorer = explorerOf({ connected: false, tell() {}, julia() {} });
+  const canvas = Object.assign(new EventTarget(), { width: 100, height: 75, clientHeight: 75 }),
+    box = { left: 0, top: 0, width: 100, height: 75 },
+    tool = juliaTool(
+      /** @type {any} */ ({
+        explorer,
+        canvas: Object.assign(canvas, { getBoundingClientRect: () => box }),
+        ui: { second: null },
+      }),
+    );
+  const isHeld = () => {
+    const touch = Object.assign(new Event("pointerdown", { cancelable: true }), {
+      ...{ pointerId: 1, clientX: 1, clientY: 1 },
+    });
+    canvas.dispatchEvent(touch);
+    return touch.defaultPrevented;
+  };
+  tool.preview();
+  assert.equal(isHeld(), false); // there is no connection
+  explorer.connected = true;
+  tool.preview();
+  assert.equal(isHeld(), true);
+  explorer.dispatchEvent(new CustomEvent("disconnected"));
+  assert.equal(isHeld(), false);
+  tool.preview();
+  explorer.placed = { ...PLACED, values: false };
+  explorer.dispatchEvent(new CustomEvent("placed"));
+  assert.equal(isHeld(), false);
 });
 
 test("a layer is moved again by the key that has moved it: the focus goes along", async () => {

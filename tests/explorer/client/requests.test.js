@@ -44,6 +44,20 @@ test("a job that is cancelled while its pictures are decoded is no mistake", asy
   assert.equal(job.cancel(), false);
 });
 
+test("an error says what it means, if the server tells that", async () => {
+  const { requests } = made();
+  const job = requests.job({ t: "find", what: "nucleus" });
+  const line = "no nucleus of a period up to 9 was found in the view: give a higher max_period=";
+  requests.text({ t: "failed", job: job.id, message: line, code: "no_minibrot_was_found" });
+  await assert.rejects(job.done, /^Error: No minibrot was found in this view/);
+  const asked = requests.ask({ t: "link" });
+  requests.text({
+    ...{ t: "error", re: "link", frame: 3, message: "a line" },
+    ...{ code: "takes_at_most", key: "view.width", limit: 4 },
+  });
+  await assert.rejects(asked, /^Error: Picture width: 4 or less$/);
+});
+
 test("without a connection nothing is asked", async () => {
   const { requests, sent, shown } = made({ connected: false, placed: { frame: 3 } });
   await assert.rejects(requests.ask({ t: "link" }), /connection/);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { History } from "../../../fractals/explorer/client/history.js";
 import { effect } from "../../../fractals/explorer/client/lib/signals-core.js";
-import { heard, kept, observe } from "../../../fractals/explorer/client/state.js";
+import { heard, kept, observe, unkept } from "../../../fractals/explorer/client/state.js";
 
 test("an effect that reads observed fields runs when they change, and only then", () => {
   const object = observe({ one: 1, two: 2 }, "one");
@@ -25,6 +25,16 @@ test("values without a browser's storage are kept in memory", () => {
   });
   kept.set("favorites", ["jade"]);
   assert.deepEqual(seen, ["none", ["jade"]]);
+});
+
+test("what the user keeps is told to be lost where there is no storage, and what the page keeps is not", () => {
+  const before = unkept.count;
+  kept.set("folds", {});
+  assert.equal(unkept.count, before);
+  kept.keep("snapshots", ["A"]);
+  kept.keep("snapshots", ["A", "B"]);
+  assert.equal(unkept.count, before + 2);
+  assert.deepEqual(kept.get("snapshots", []), ["A", "B"]);
 });
 
 test("what another tab keeps is not lost when this one keeps something", () => {

@@ -90,6 +90,19 @@ test("rows of random walks have each version once, after what it was made of", (
   }
 });
 
+test("versions that are made of each other, as a file may say, are all shown, each once", () => {
+  const made = (/** @type {string} */ id, /** @type {string|null} */ parent) =>
+    /** @type {any} */ ({ id, parent, scene: dense(1), still: "", title: "", star: false });
+  const all = [
+    ...[made("a", "b"), made("b", "c"), made("c", "a")],
+    ...[made("d", "b"), made("e", "e"), made("f", null), made("g", "f"), made("g", "f")],
+  ];
+  const rows = branchesOf(versionsIn(fileOf(all))).map(({ items }) => items.map(({ id }) => id));
+  assert.deepEqual(rows.flat().sort(), ["a", "b", "c", "d", "e", "f", "g"]);
+  assert.ok(rows.some((row) => row.join() === "b,d"));
+  assert.ok(rows.some((row) => row.join() === "f,g"));
+});
+
 test("what was made of a version that is removed was made of its parent", () => {
   const { all, ids } = walk([dense(1), dense(2), dense(3)]);
   const left = withoutVersion(all, ids[1]);

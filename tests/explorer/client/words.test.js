@@ -102,6 +102,16 @@ test("Chinese is written in Chinese, and German is not left in English", () => {
   assert.deepEqual(plain, ["ctrl", "done_of", "esc", "of"]);
 });
 
+/** Names of words that the server tells, and the values beside each. */
+const VALUES = /** @type {Record<string, string[]>} */ ({
+  code: ["name", "value"],
+  way: ["name", "other"],
+});
+const TYPES = readFileSync(new URL("../../../.ci/messages.d.ts", import.meta.url), "utf8"),
+  TOLD = [...TYPES.matchAll(/^ +(code|way)\?: (".*);$/gm)].flatMap(([, name, kinds]) =>
+    [...kinds.matchAll(/"(\w+)"/g)].map(([, key]) => [key, name]),
+  );
+
 /** Return the calls of `say` in a module: the keys that the first argument may be, and the names of values. */
 function calls(/** @type {string} */ text) {
   return [...text.matchAll(/(?<![#.\w])say\(/g)].map(({ index }) => {
@@ -128,6 +138,11 @@ test("each word is used, and each use has its values", () => {
           assert.ok(values.includes(hole), `${name}: ${key} lacks ${hole}`);
         used.add(key);
       }
+  }
+  for (const [key, name] of TOLD) {
+    assert.ok(Object.hasOwn(en.texts, key), `the server: ${key}`);
+    for (const hole of holes(en.texts[key])) assert.ok(VALUES[name].includes(hole), key);
+    used.add(key);
   }
   assert.deepEqual(
     Object.keys(en.texts).filter((key) => !used.has(key)),

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import * as de from "../../../fractals/explorer/client/words/de.js";
 import * as en from "../../../fractals/explorer/client/words/en.js";
-import { inWords, labelOf, ofFile } from "../../../fractals/explorer/client/heard.js";
+import { inWords, labelOf, meaningOf, ofFile } from "../../../fractals/explorer/client/heard.js";
 import {
   ANY,
   decimalField,
@@ -130,16 +130,12 @@ test("a limit of iterations is a whole number, or auto", () => {
 test("lines of the server are in words of the page", () => {
   for (const [line, words] of [
     ["view.zoom: 'abc' is not a decimal number", "Zoom: 'abc' is not a decimal number"],
-    ["export.size.0: '0' is not 1 or more", "Width in pixels: 1 or more"],
-    ["size.1: '0' is not 1 or more", "Height in pixels: 1 or more"],
+    ["export.size.0: 'x' is not a whole number", "Width in pixels: 'x' is not a whole number"],
     [
       "formula.name: unknown formula 'nope'; fractals.names('formulas') shows all",
       "Formula: unknown formula 'nope'; the panel Formula has all",
     ],
-    ["color.density: '-1000000000' is not -1e+06 or more", "Density: -1,000,000 or more"],
-    ["light.sun.1: '7' is not 1.5 or less", "Sun: 1.5 or less"],
-    ["a.b: '0' is not more than 0", "B: more than 0"],
-    ["a.b: '9' is not less than 2.5e-07", "B: less than 0.00000025"],
+
     [
       "this is the whole set: zoom in first, or film from here on",
       "This is the whole set: zoom in first, or choose “From here”.",
@@ -149,27 +145,51 @@ test("lines of the server are in words of the page", () => {
     ["a relief has no heights: leave heights= out", "A relief has no heights: leave heights out"],
     ["'a.b: size= is kept' is yours", "'a.b: size= is kept' is yours"],
     ["the connection is lost", "The connection is lost"],
-    [
-      "no nucleus of a period up to 9 was found in the view: widen it, or give a higher max_period=",
-      "No minibrot was found in this view: zoom out, or move to the edge of the set.",
-    ],
-    [
-      "a Julia set has no nuclei: find them in the set of its formula",
-      "A Julia set has no minibrots: go back to the map, and search there.",
-    ],
   ])
     assert.equal(inWords(line), words);
 });
 
+test("what a line means is said where the server tells it, whatever the line says", () => {
+  const bound = (/** @type {any} */ code, /** @type {string} */ key, /** @type {number} */ limit) =>
+    meaningOf({ message: "a line", code, key, limit });
+  assert.equal(meaningOf({ message: "a line" }), "A line");
+  assert.equal(meaningOf({ message: "size=: a line", code: "" }), "Size: a line");
+  for (const [told, words] of [
+    [bound("takes_at_least", "export.size.0", 1), "Width in pixels: 1 or more"],
+    [bound("takes_at_least", "size.1", 1), "Height in pixels: 1 or more"],
+    [bound("takes_at_least", "color.density", -1e6), "Density: -1,000,000 or more"],
+    [bound("takes_at_most", "light.sun.1", 1.5), "Sun: 1.5 or less"],
+    [bound("takes_more_than", "a.b", 0), "B: more than 0"],
+    [bound("takes_less_than", "b", 2.5e-7), "B: less than 0.00000025"],
+    [
+      meaningOf({ message: "no nucleus", code: "no_minibrot_was_found" }),
+      "No minibrot was found in this view: zoom out, or move to the edge of the set.",
+    ],
+    [
+      meaningOf({ message: "a Julia set has no nuclei", code: "of_a_julia_set" }),
+      "A Julia set has neither minibrots nor eyes of spirals: go back to the map, and search there.",
+    ],
+  ])
+    assert.equal(told, words);
+});
+
 test("surprises are called in the language of the page, by English names of palettes and colorings", () => {
-  const labels = [
+  const labels = /** @type {import("../../../fractals/explorer/client/heard.js").Named[]} */ ([
+    { label: "Tide" },
+    { label: "tide", way: "near_by_in", other: "" },
+    { label: "a 1.2", way: "near_by", other: "" },
+    { label: "Rust", way: "colored_by", other: "angle" },
+    { label: "Ink", way: "under_a_layer", other: "slopes" },
+    { label: "Near by, in tide" }, // a favorite of an older version
+  ]);
+  assert.deepEqual(labels.map(labelOf), [
     "Tide",
     "Near by, in tide",
     "Near by: a 1.2",
     "Rust, by angle",
     "Ink under slopes",
-  ];
-  assert.deepEqual(labels.map(labelOf), labels);
+    "Near by, in tide",
+  ]);
   const { texts } = en,
     english = { ...texts };
   Object.assign(texts, de.texts);
@@ -179,6 +199,7 @@ test("surprises are called in the language of the page, by English names of pale
     "In der Nähe: a 1.2",
     "Rust, nach angle",
     "Ink unter slopes",
+    "Near by, in tide",
   ]);
   Object.assign(texts, english);
 });

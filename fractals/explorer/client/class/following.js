@@ -104,9 +104,13 @@ export class Following {
     this.#running = true;
     while (this.following && this.explorer.connected && this.led && this.led.number > this.#shown) {
       const { number, place } = this.led,
+        count = this.#count,
         picture = await this.load(number).catch(() => null);
       if (!this.following) break;
-      if (!picture || !(await this.#placed(place))) await this.rest(AGAIN);
+      const placed = picture && (await this.#placed(place));
+      if (count !== this.#count)
+        this.#forget(); // the guest has left meanwhile, for another scene, and follows again
+      else if (!placed) await this.rest(AGAIN);
       else if (this.following) {
         this.#lay(picture);
         this.#shown = number;
@@ -168,6 +172,7 @@ export class Following {
       this.#changed = false;
       const picture = await pictureOf(explorer, SIDE, MOST).catch(() => "");
       if (picture) explorer.connection.send({ t: "guest", picture });
+      else this.#changed = true;
     }
   }
 }

@@ -1,5 +1,6 @@
 /** A page of a class: what its leader, or a guest, sees of it over the picture. */
 import { effect, html, render, untracked } from "../html.js";
+import { keepFocus } from "../panels/refocus.js";
 import { Button } from "../ui.js";
 import { Following } from "./following.js";
 import { Leading } from "./leading.js";
@@ -30,6 +31,7 @@ export function joinClass(context, role, linked) {
   const root = Object.assign(document.createElement("div"), { id: "class" });
   document.head.append(style);
   document.getElementById("ui")?.after(root);
+  keepFocus(root);
   const panel = role === "leader" ? leads(context, root) : follows(context, root, linked);
   return { id: "class", title: told("class"), key: "", aside: true, ...panel };
 }

@@ -96,7 +96,10 @@ export class Leading {
       this.#changed = false;
       const { frame } = explorer.placed,
         picture = await pictureOf(explorer, SIDE, MOST).catch(() => "");
-      if (!picture || this.looked || this.#fresh) continue;
+      if (!picture || this.looked || this.#fresh || !explorer.connected) {
+        this.#changed = true; // guests still see the older one
+        continue;
+      }
       const gather = this.#gathers;
       this.#gathers = false;
       explorer.connection.send({

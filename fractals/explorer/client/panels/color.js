@@ -111,7 +111,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
   async function peek(/** @type {Palette|null} */ palette) {
     over?.cancel();
     over = null;
-    ui.over = null;
+    if (ui.over?.tried) ui.over = null; // a snapshot stays
     const cyclic = tableOf(palette ?? "", catalog).cyclic,
       coming = shade(palette, cyclic),
       mine = wish;
@@ -119,6 +119,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       (await coming) ||
       mine !== wish || // it is pointed at no more
       !palette ||
+      ui.over ||
       (explorer.stage.renderer.values && explorer.placed?.values)
     )
       return;
@@ -126,7 +127,7 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
       explorer,
       { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 },
       (_, { picture }) => {
-        ui.over = { picture, title: "" };
+        ui.over = { picture, title: "", tried: true };
       },
     ));
     drawn.done.catch(() => {});
@@ -136,12 +137,12 @@ export function colorPanel(/** @type {Context} */ { explorer, notify, upload, op
     edit({ palette });
   };
   const Looks = signal(/** @type {typeof import("./looks.js").looksOf|null} */ (null));
-  const loadLooks = async () => {
-    Looks.value ??= (await import("./looks.js")).looksOf;
-  };
-
-  const toggleEditor = async () => {
-    Editor.value = Editor.value ? null : (await import("./editor.js")).Editor;
+  const unloaded = () => notify(say("the_server_does_not_answer_this"), "error");
+  const loadLooks = () =>
+    import("./looks.js").then(({ looksOf }) => (Looks.value = looksOf)).catch(unloaded);
+  const toggleEditor = () => {
+    if (Editor.value) Editor.value = null;
+    else import("./editor.js").then((file) => (Editor.value = file.Editor)).catch(unloaded);
   };
 
   function measure() {

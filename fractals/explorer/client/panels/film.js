@@ -1,5 +1,4 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
-import { inWords } from "../heard.js";
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { transport } from "../net.js";
 import { kept, observe } from "../state.js";
@@ -71,7 +70,7 @@ const STORED = "fractals.film"; // what a page that is loaded again goes on with
 const MOST = 60; // places
 
 /** Return what a page before this one has left.
- * @returns {{name?: string, places?: FilmPlace[], times?: number[]|null, tracks?: import("./tracks.js").Track[], ease?: EaseName}} */
+ * @returns {{name?: string, preview?: boolean, places?: FilmPlace[], times?: number[]|null, tracks?: import("./tracks.js").Track[], ease?: EaseName}} */
 function stored() {
   try {
     return JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
@@ -90,7 +89,14 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     return {
       View: () => html`<p class="hint">${say("this_server_makes_no_films")}</p>`,
     };
-  const { name = "", places = [], times = null, tracks = [], ease = "soft" } = stored();
+  const {
+    name = "",
+    preview = false,
+    places = [],
+    times = null,
+    tracks = [],
+    ease = "soft",
+  } = stored();
   const own = observe({
     what: places.length > 1 ? "places" : "dive",
     factor: 1000,
@@ -114,6 +120,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     told: /** @type {Told|null} */ (null),
     film: /** @type {(Received.Exported & {preview: boolean})|null} */ (null),
     name,
+    preview,
   });
   const lacking = transport.lacks("films");
   let job = /** @type {Job|null} */ (null),
@@ -121,6 +128,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   effect(() => {
     const kept = JSON.stringify({
       name: own.name,
+      preview: own.preview,
       places: own.places,
       times: own.times,
       tracks: own.tracks,
@@ -169,7 +177,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
     if (told instanceof Error)
       return void Object.assign(own, {
-        forecast: inWords(told.message),
+        forecast: told.message,
         leftOut: [],
         known: [],
         ready: false,
@@ -190,11 +198,8 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     });
   }
 
-  /** Follow the messages of a film to its end. */
-  async function follow(
-    /** @type {Asked<Sent.FilmMessage|Sent.Follow>} */ asked,
-    /** @type {boolean} */ preview,
-  ) {
+  /** Follow the messages of a film to its end. @param {Asked<Sent.FilmMessage|Sent.Follow>} asked */
+  async function follow(asked) {
     let begun = /** @type {{done: number, now: number}|null} */ (null);
     Object.assign(own, {
       told: { share: null, text: own.name ? say("looking_for_the_film") : say("starting") },
@@ -217,7 +222,7 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
       own.told = { share: done / of, text: say("frame_of", { done, of, left }) };
     }));
     try {
-      own.film = { ...(await mine.done), preview };
+      own.film = { ...(await mine.done), preview: own.preview };
       own.name = "";
       if (ui.open !== "film")
         notify(say("the_film_is_ready"), "info", { action: [say("show_it"), () => open("film")] });
@@ -232,13 +237,13 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
   }
   const make = (/** @type {boolean} */ preview) => {
     if (job) return;
-    own.film = null;
-    follow({ ...message(), preview, keep: own.keep }, preview);
+    Object.assign(own, { film: null, preview });
+    follow({ ...message(), preview, keep: own.keep });
   };
   effect(() => {
     // after a lost connection, or in a page that is loaded again
     if (explorer.connected && own.name)
-      untracked(() => job || follow({ t: "follow", name: own.name }, false));
+      untracked(() => job || follow({ t: "follow", name: own.name }));
   });
 
   const change = (/** @type {FilmPlace[]} */ places) =>
@@ -285,17 +290,15 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
     else own.seconds = seconds;
   };
   async function addThis() {
+    const { scene, placed } = explorer, // whose link is asked for: the user may move on until it comes
+      place = {
+        id: ++count,
+        title: scene.title || say("zoom_at", { zoom: decimal(placed.zoom) }),
+        still: explorer.still(SMALL).toDataURL("image/jpeg", 0.8),
+      };
     try {
       const { link } = await explorer.request({ t: "link" });
-      change([
-        ...own.places,
-        {
-          id: ++count,
-          title: explorer.scene.title || say("zoom_at", { zoom: decimal(explorer.placed.zoom) }),
-          link,
-          still: explorer.still(SMALL).toDataURL("image/jpeg", 0.8),
-        },
-      ]);
+      change([...own.places, { ...place, link }]);
     } catch (error) {
       notify(error.message, "error");
     }

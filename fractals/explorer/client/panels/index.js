@@ -2,7 +2,7 @@
 import { inWords } from "../heard.js";
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
 import { addCommands, TEXT } from "../keys.js";
-import { kept, observe, SECOND } from "../state.js";
+import { kept, observe, SECOND, unkept } from "../state.js";
 import { Button, captured, Icon, narrow } from "../ui.js";
 import { say } from "../words.js";
 import { autopilotTool } from "./autopilot.js";
@@ -12,7 +12,8 @@ import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
 import { tryLater } from "./later.js";
 import { pointMenu } from "./menu.js";
-import { FAVORITE_KEYS } from "./palettes.js";
+import { FAVORITE_KEYS, favoritesIn } from "./palettes.js";
+import { keepFocus } from "./refocus.js";
 import { Over, snapshotsTool } from "./snapshots.js";
 import { spaceTool } from "./space.js";
 import { StatusLine } from "./status.js";
@@ -313,6 +314,9 @@ export function mountPanels(explorer) {
     queueMicrotask(() => detail.told || notify(detail.text, detail.kind, detail)),
   );
   effect(() => {
+    if (unkept.count) untracked(() => notify(say("the_browser_keeps_nothing"), "error"));
+  });
+  effect(() => {
     const { paused, lost } = explorer;
     untracked(() => {
       if (paused)
@@ -439,6 +443,7 @@ export function mountPanels(explorer) {
     root.dataset.open = ui.open && (panelOf(ui.open).wide ? "wide" : "side");
   });
   render(html`<${App} />`, root);
+  keepFocus(root);
   watchCard(canvas, notify, dismiss);
   drop(ui, upload);
   paste(context);
@@ -598,7 +603,7 @@ function favorites(/** @type {Context} */ { explorer, notify }) {
     hidden: index > 0,
     keys: [key],
     run: () => {
-      const palette = kept.get("favourites", /** @type {string[]} */ ([]))[index];
+      const palette = favoritesIn(explorer.catalog)[index];
       if (palette) explorer.paint({ ...explorer.wished.color, palette });
       else notify(say("mark_a_palette_with_its"));
     },

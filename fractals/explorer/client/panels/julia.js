@@ -46,6 +46,9 @@ export function juliaTool(
   };
   const start = (mode = "held") => {
     if (own.mode) return;
+    // Without a preview there is no button that ends it, and touches move nothing.
+    if (mode === "touched" && !explorer.connected)
+      return explorer.tell(say("the_connection_is_lost"), "error");
     own.mode = mode;
     // The click on the button that starts it is no point of the picture.
     if (mode === "touched" || !pointer) pointer = [canvas.width / 2, canvas.height / 2];
@@ -60,6 +63,7 @@ export function juliaTool(
   /** Go into the Julia set of a point, in sixteenths of a pixel: by default the pointer's, or the middle. */
   const enter = (at = pointer?.map((value) => Math.round(value * 16)) ?? middle()) => {
     if (!explorer.placed || explorer.placed.julia) return;
+    if (!explorer.connected) return explorer.tell(say("the_connection_is_lost"), "error"); // the server knows the point
     const { center, width, rotation } = explorer.placed;
     own.map = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
     stop();
@@ -105,8 +109,11 @@ export function juliaTool(
       { capture: true },
     );
   explorer.addEventListener("placed", () => {
-    if (!explorer.placed.julia) own.map = null;
+    const { julia, values } = explorer.placed;
+    if (!julia) own.map = null;
+    if (julia || !values) stop(); // its points have no Julia sets
   });
+  explorer.addEventListener("disconnected", stop);
   addEventListener("blur", stop);
 
   function View() {

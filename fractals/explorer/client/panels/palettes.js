@@ -12,13 +12,29 @@ export const FAVORITE_KEYS = ["F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
 const FEW = 10; // palettes that are shown until all are asked for
 const own = observe({ all: false });
 
+/** Return the names of the user's favorites: another version may have kept palettes that this catalog lacks.
+ * @param {Received.Catalog|null} catalog */
+export const favoritesIn = (catalog) =>
+  kept
+    .get("favourites", /** @type {string[]} */ ([]))
+    .filter((favorite) => catalog?.palettes.some(({ name }) => name === favorite));
+
+/** Tell whether this version can read a palette that was kept: colors, each with its place or none. @param {Partial<PaletteTable>} palette */
+const isReadable = ({ stops }) =>
+  Array.isArray(stops) &&
+  stops.length > 0 &&
+  stops.every((stop) => {
+    const [place, color] = Array.isArray(stop) ? stop : [0, stop];
+    return Number.isFinite(place) && typeof color === "string";
+  });
+
 /** @param {{catalog: Received.Catalog, chosen: Palette, choose: (name: string) => void, peek: (palette: Palette|null) => void}} options */
 export function Palettes({ catalog, chosen, choose, peek }) {
-  const favorites = kept.get("favourites", /** @type {string[]} */ ([]));
+  const favorites = favoritesIn(catalog);
   const rank = (/** @type {{name: string}} */ { name }) => favorites.indexOf(name) + 1 || 1000;
   const mark = (/** @type {string} */ name) => {
     const others = favorites.filter((other) => other !== name);
-    kept.set(
+    kept.keep(
       "favourites",
       favorites.includes(name) ? others : [...others, name].slice(-FAVORITE_KEYS.length),
     );
@@ -56,12 +72,13 @@ const same = (
 /** The user's own palettes: the one that is shown can be kept under a name.
  * @param {{catalog: Received.Catalog, chosen: Palette, choose: (palette: PaletteTable) => void, peek: (palette: Palette|null) => void}} options */
 export function OwnPalettes({ catalog, chosen, choose, peek }) {
-  const mine = kept.get("palettes", /** @type {PaletteTable[]} */ ([])),
+  const all = kept.get("palettes", /** @type {PaletteTable[]} */ ([])),
+    mine = all.filter(isReadable), // the others stay for the version that can read them
     known = mine.some((palette) => same(palette, chosen, catalog));
   const keep = (/** @type {string} */ title) => {
     if (!title.trim()) return;
     const palette = { title: title.trim().slice(0, 100), ...tableOf(chosen, catalog) };
-    kept.set("palettes", [...mine.filter((each) => each.title !== palette.title), palette]);
+    kept.keep("palettes", [...all.filter((each) => each.title !== palette.title), palette]);
     choose(palette);
   };
   return html`${typeof chosen === "object" && !known && html`<${TextField} aria-label=${say("keep_this_palette_as")} placeholder=${say("name_it_to_keep_it")} maxlength="100" value="" put=${keep} />`}
@@ -77,9 +94,9 @@ export function OwnPalettes({ catalog, chosen, choose, peek }) {
         <span class="strip" style=${{ background: gradient(palette, catalog) }}></span><span class="caption">${palette.title}</span></button>
       <span class="line tight end"><${Button} label=${say("save_as_a_file", { title: palette.title ?? "" })} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
         <${Button} label=${say("remove_name", { name: palette.title ?? "" })} symbol="trash" bare kind="quiet" onClick=${() =>
-          kept.set(
+          kept.keep(
             "palettes",
-            mine.filter((each) => each !== palette),
+            all.filter((each) => each !== palette),
           )} /></span></li>`,
       )}</ul>`
     }`;

@@ -1,5 +1,4 @@
 /** The poster desk: paper, margins, a line and a signature around the picture, what is cut away, a proof at print size, and the price. */
-import { inWords } from "../heard.js";
 import { html, useEffect, useSignal, useSignalEffect } from "../html.js";
 import { transport } from "../net.js";
 import { canvasOf, newCanvas } from "../picture.js";
@@ -188,7 +187,7 @@ export function posterPanel(/** @type {Context} */ { explorer, notify, open }) {
         }),
       );
     } catch (error) {
-      tell(inWords(error.message));
+      tell(error.message);
     }
   }
   async function draw() {
@@ -263,7 +262,7 @@ export function posterPanel(/** @type {Context} */ { explorer, notify, open }) {
         })
         .done.catch((/** @type {Error} */ { message: told }) => {
           own.proof = null;
-          own.proofWrong = inWords(told);
+          own.proofWrong = told;
         });
     }
     looking = false;

@@ -69,13 +69,11 @@ export function bookmarksPanel(/** @type {Context} */ { explorer, notify, open }
       return false;
     }
   }
-  const keep = (/** @type {Event} */ event) => {
+  const keep = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    ask({
-      t: "bookmark",
-      title: own.title.trim() || explorer.scene?.title || explorer.placed?.formula || "",
-    });
-    own.title = "";
+    const typed = own.title,
+      title = typed.trim() || explorer.scene?.title || explorer.placed?.formula || "";
+    if ((await ask({ t: "bookmark", title })) && own.title === typed) own.title = "";
   };
   const rename = (/** @type {string} */ id, /** @type {string} */ title) => {
     own.renamed = "";

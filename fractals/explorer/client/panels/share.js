@@ -43,7 +43,7 @@ export const Author = () =>
   html`<${Row} label=${say("your_name")} hint=${say("pictures_scenes_and_bookmarks_of")} control=${(
     /** @type {string} */ id,
   ) =>
-    html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
+    html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.keep("author", name.trim())} />`} />`;
 
 export function sharePanel(/** @type {Context} */ { explorer, notify }) {
   const own = observe({
@@ -79,7 +79,7 @@ export function sharePanel(/** @type {Context} */ { explorer, notify }) {
   /** A button that copies the scene for another program. */
   const other = (
     /** @type {Received.OtherText} */ { name, text, lost },
-  ) => html`<${Button} key=${name} label=${say("copy_for", { value: PROGRAMS[name] })} symbol="copy" kind="wide-button" title=${lost.length ? say("without", { list: lost.join(", ") }) : ""}
+  ) => html`<${Button} key=${name} label=${say("copy_for", { value: PROGRAMS[name] })} symbol="copy" kind="wide-button" title=${lost.length ? say("without", { list: lost.map(ofServer).join(", ") }) : ""}
     onClick=${() => copyText(text, notify)} />`;
 
   function View() {
@@ -214,7 +214,7 @@ export function exportPanel(/** @type {Context} */ { explorer, canvas, notify, o
         }),
       );
     } catch (error) {
-      tell(inWords(error.message));
+      tell(error.message);
     }
   }
   async function draw() {

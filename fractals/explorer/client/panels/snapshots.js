@@ -31,11 +31,11 @@ export function snapshotsTool(
       ),
       [letter]: explorer.still(),
     };
-    kept.set("snapshots", all);
+    kept.keep("snapshots", all);
     notify(say("snapshot_is_kept", { letter }), "info", { id: "snapshot" });
   }
   const remove = (/** @type {string} */ letter) =>
-    kept.set(
+    kept.keep(
       "snapshots",
       snapshots().filter((each) => each.letter !== letter),
     );

@@ -76,7 +76,7 @@ export function StatusLine(
         ? ofServer(drawn.said ?? "")
         : say("zoom_drawn", {
             spoken: spoken(placed.zoom),
-            value: drawn.note ? `: ${drawn.note}` : "",
+            value: drawn.note ? `: ${ofServer(drawn.note)}` : "",
           });
     const waiting = setTimeout(() => {
       told.value = { text, busy };
@@ -88,6 +88,6 @@ export function StatusLine(
     [zoom, scale] = zoomOf(placed);
   return html`<div class="status-place"><footer class=${`status glass${busy ? " busy" : ""}`} aria-label=${say("status")}>
     ${zoom && html`<span class="zoom" data-word=${say("zoom")}>${zoom}</span><span class="scale">${scale}</span>`}
-    <span class="doing">${busy && typeof status?.share === "number" ? html`<${Ring} share=${status.share} left=${status.left ?? 0} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${drawn?.note ?? ""}>${text}</span></span></footer>
+    <span class="doing">${busy && typeof status?.share === "number" ? html`<${Ring} share=${status.share} left=${status.left ?? 0} />` : html`<i class="dot" aria-hidden="true"></i>`}<span class="state" title=${ofServer(drawn?.note ?? "")}>${text}</span></span></footer>
     <p class="hidden-text" role="status" aria-live="polite">${heard.value}</p></div>`;
 }

@@ -16,8 +16,9 @@ const SHEET = 12;
 const MOST = 24; // favorites
 const SAMPLES = 8; // of a palette between two others
 
-/** @typedef {Pictured & {label: string}} Made a card */
-/** @typedef {{label: string, scene: WholeScene, still: string}} Favorite */
+/** @typedef {import("../heard.js").Named} Named */
+/** @typedef {Pictured & Named} Made a card */
+/** @typedef {Named & {scene: WholeScene, still: string}} Favorite */
 /** @typedef {{done: Promise<unknown>, cancel: () => unknown}} Drawing */
 
 export function surprisePanel(/** @type {Context} */ { explorer, notify, open, close }) {
@@ -48,7 +49,8 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     /** @type {(put: (index: number, made: Made) => void) => Drawing} */ start,
   ) {
     job?.cancel();
-    const sheets = [...own.sheets.slice(0, own.at + 1), new Array(SHEET).fill(null)];
+    const before = own.sheets.slice(0, own.at + 1).map((sheet) => sheet.filter(Boolean)),
+      sheets = [...before, new Array(SHEET).fill(null)];
     document.querySelector(".panel-surprise .body")?.scrollTo({ top: 0 }); // where the sheet is
     Object.assign(own, {
       sheets,
@@ -57,20 +59,20 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     });
     const { at } = own;
     const mine = start((index, made) => {
+      if (job !== mine) return; // another sheet may lie there now
       own.sheets = own.sheets.with(at, own.sheets[at].with(index, made));
       const count = own.sheets[at].filter(Boolean).length;
-      if (job === mine)
-        own.told = { share: count / SHEET, text: say("done_of", { text, count, of: SHEET }) };
+      own.told = { share: count / SHEET, text: say("done_of", { text, count, of: SHEET }) };
     });
     job = mine;
     try {
       await mine.done;
-      if (job === mine && !own.sheets[at]?.some(Boolean)) notify(say("none_of_these_scenes_can"));
+      if (job === mine && !own.sheets[at].some(Boolean)) notify(say("none_of_these_scenes_can"));
     } catch (error) {
       if (!error.cancelled) notify(error.message, "error");
     } finally {
-      if (own.sheets[at]) own.sheets = own.sheets.with(at, own.sheets[at].filter(Boolean));
       if (job === mine) {
+        own.sheets = own.sheets.with(at, own.sheets[at].filter(Boolean));
         job = null;
         own.told = null;
       }
@@ -87,8 +89,8 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
         },
         (told) => {
           if (told.t !== "surprised") return;
-          const { index, label, scene, preview } = told;
-          place(index, { label, scene, picture: canvasOf(preview) });
+          const { index, label, way, other, scene, preview } = told;
+          place(index, { label, way, other, scene, picture: canvasOf(preview) });
         },
       ),
     );
@@ -102,10 +104,9 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
   async function breed() {
     const [one, other] = own.parents.map((index) => favorites()[index]?.scene);
     if (!one || !other) return;
-    const [{ mixed }, { children }] = await Promise.all([
-      import("./stops.js"),
-      import("./breed.js"),
-    ]);
+    const files = await Promise.all([import("./stops.js"), import("./breed.js")]).catch(() => null);
+    if (!files) return notify(say("the_server_does_not_answer_this"), "error");
+    const [{ mixed }, { children }] = files;
     const between = (/** @type {Color} */ a, /** @type {Color} */ b) => {
       const tables = [a, b].map((color) =>
         tableOf(shownPalette(color, explorer.catalog), explorer.catalog),
@@ -135,14 +136,15 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
 
   const sameAs = (/** @type {Scene} */ scene) => (/** @type {{scene: Scene}} */ each) =>
     JSON.stringify(each.scene) === JSON.stringify(scene);
-  const mark = (/** @type {Made} */ { label, scene, picture }) => {
+  const mark = (/** @type {Made} */ { picture, ...named }) => {
+    const { scene } = named;
     const others = favorites().filter((each) => !sameAs(scene)(each));
     const known = others.length < favorites().length;
-    kept.set(
+    kept.keep(
       "surprises",
       known
         ? others
-        : [...others, { label, scene, still: picture.toDataURL("image/jpeg", 0.8) }].slice(-MOST),
+        : [...others, { ...named, still: picture.toDataURL("image/jpeg", 0.8) }].slice(-MOST),
     );
     own.parents = [];
   };
@@ -158,7 +160,7 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
 
   const item = (/** @type {Made|null} */ made, /** @type {number} */ index) => {
     if (!made) return html`<li key=${`empty ${index}`} class="empty" aria-hidden="true"></li>`;
-    const title = labelOf(made.label),
+    const title = labelOf(made),
       starred = favorites().some(sameAs(made.scene));
     return html`<li key=${`${own.at} ${index}`}><${Card} title=${title} onClick=${() => choose(made.scene)}><${Drawn} picture=${made.picture} /><//>
       <${Button} label=${say("more_like", { title })} symbol="surprise" bare kind="corner-button passing left" onClick=${() => vary(made.scene)} />
@@ -169,10 +171,10 @@ export function surprisePanel(/** @type {Context} */ { explorer, notify, open, c
     html`<${Section} title=${say("favorites")}>
     <ul class="cards" aria-label=${say("favorites")}>${favorites().map(
       (each, index) => html`<li key=${each.still}>
-      <${Card} title=${labelOf(each.label)} onClick=${() => choose(each.scene)}><${Still} src=${each.still} /><//>
-      <${Button} label=${say("parent", { name: labelOf(each.label) })} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
-      <${Button} label=${say("remove_the_favorite", { name: labelOf(each.label) })} symbol="trash" bare kind="corner-button passing" onClick=${() => {
-        kept.set("surprises", favorites().toSpliced(index, 1));
+      <${Card} title=${labelOf(each)} onClick=${() => choose(each.scene)}><${Still} src=${each.still} /><//>
+      <${Button} label=${say("parent", { name: labelOf(each) })} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
+      <${Button} label=${say("remove_the_favorite", { name: labelOf(each) })} symbol="trash" bare kind="corner-button passing" onClick=${() => {
+        kept.keep("surprises", favorites().toSpliced(index, 1));
         own.parents = [];
       }} /></li>`,
     )}</ul>

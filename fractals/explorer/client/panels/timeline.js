@@ -98,6 +98,11 @@ export function Timeline({
     draw();
   };
   const look = (/** @type {FieldEvent} */ { target }) => lookAt(Number(target.value));
+  /** Show where the film is at the moment that is looked at. */
+  const go = () => {
+    const { view, camera } = still.value?.scene ?? {};
+    explorer.open({ scene: { ...explorer.scene, view, ...(camera && { camera }) } });
+  };
 
   const times = drag.value ?? keys.map(({ at }) => at),
     end = Math.max(length, times.at(-1) ?? 0);
@@ -148,6 +153,6 @@ export function Timeline({
           ? say("slide_along_the_film_to")
           : say("of", { value: seconds(moment.value), count: seconds(length) })
     }</span>
-      ${still.value && html`<${Button} label=${say("go_there")} kind="quiet" title=${say("show_this_moment_in_the")} onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
+      ${still.value && html`<${Button} label=${say("go_there")} kind="quiet" title=${say("show_this_moment_in_the")} onClick=${go} />`}</div>
     <${Tracks} catalog=${explorer.catalog} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
 }

@@ -35,7 +35,7 @@ export class Bookmarks {
       if (items.length >= MOST) throw new Error(told("most_bookmarks", { most: MOST }));
       items = [{ id: newId(), title: own.title, link, thumbnail }, ...items];
     }
-    if (!kept.set(KEY, items)) throw new Error(told("not_kept"));
+    kept.keep(KEY, items);
     return items;
   }
 }

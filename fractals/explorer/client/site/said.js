@@ -122,11 +122,6 @@ export const texts = {
     "Dieser Browser behält höchstens {most} Lesezeichen",
     "此浏览器最多保存 {most} 个书签",
   ],
-  not_kept: [
-    "this browser's storage is full or closed: the bookmarks are lost when the page is closed",
-    "Der Speicher dieses Browsers ist voll oder gesperrt: Die Lesezeichen gehen mit der Seite verloren",
-    "此浏览器的存储空间已满或被禁用：关闭页面后书签将丢失",
-  ],
   worker_failed: [
     "a worker of this page has failed: load the page again",
     "Ein Teil dieser Seite ist ausgefallen: Laden Sie die Seite neu",

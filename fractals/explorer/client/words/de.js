@@ -29,8 +29,6 @@ export const texts = {
   a_hydrogen_atom_beside_the_milky: "ein Wasserstoffatom neben der Milchstraße",
   a_hydrogen_atom_beside_the_orbit: "ein Wasserstoffatom neben der Neptunbahn",
   a_hydrogen_atom_beside_the_sun: "ein Wasserstoffatom neben der Sonne",
-  a_julia_set_has_no:
-    "Eine Julia-Menge hat keine Minibrots: Gehen Sie zurück zur Karte, und suchen Sie dort.",
   a_ladybird_beside_a_bus: "ein Marienkäfer neben einem Bus",
   a_misiurewicz_point: "Ein Misiurewicz-Punkt",
   a_mouse_beside_an_elephant: "eine Maus neben einem Elefanten",
@@ -141,7 +139,7 @@ export const texts = {
   color_of_the_line: "Farbe der Linie",
   color_of_the_paper: "Farbe des Papiers",
   color_of_the_stop: "Farbe des Farbstopps",
-  colored_by: "{name}, nach {coloring}",
+  colored_by: "{name}, nach {other}",
   coloring: "Färbung",
   colorings_of_this_view: "Färbungen dieser Ansicht",
   colors_along_the_palette: "Farben entlang der Palette",
@@ -455,7 +453,7 @@ export const texts = {
   name_it_to_keep_it: "Benennen, um sie zu behalten",
   names_stay_english:
     "Namen und Erklärungen von Formeln, Farben und Schlüsseln einer Szene und Meldungen des Servers über Fehler sind englisch, wie in Dateien und auf der Befehlszeile.",
-  near_by: "In der Nähe: {what}",
+  near_by: "In der Nähe: {name}",
   near_by_in: "In der Nähe, in {name}",
   nearer_by: "{factor}-mal näher",
   new_title: "Neuer Titel",
@@ -487,6 +485,8 @@ export const texts = {
   numbers_of_a_point_and: "Zahlen eines Punkts und des Bilds, auch zum Eingeben",
   numpy_reads_the_file_and: "NumPy liest die Datei, und fractals recolor gibt ihr andere Farben.",
   of: "{value} von {count}",
+  of_a_julia_set:
+    "Eine Julia-Menge hat weder Minibrots noch Augen von Spiralen: Gehen Sie zurück zur Karte, und suchen Sie dort.",
   of_another_formula_left_out: "von einer anderen Formel: ausgelassen",
   of_layer: "{name} von {title}",
   of_pictures: "{there} von {wanted} Bildern",
@@ -736,8 +736,10 @@ export const texts = {
   the_browser_does_not_allow_copying:
     "Der Browser erlaubt kein Kopieren. Markieren Sie den Text, und drücken Sie Strg+C.",
   the_browser_has_no_memory: "der Browser hat keinen Speicher für ein weiteres Bild",
+  the_browser_keeps_nothing:
+    "Der Speicher dieses Browsers ist voll oder gesperrt: Was Sie behalten, geht mit der Seite verloren",
   the_brush: "Der Pinsel",
-  the_catalog_was_not_loaded: "Der Katalog wurde nicht geladen. Laden Sie die Seite neu.",
+  the_catalog_was_not_loaded: "Der Katalog wurde nicht geladen. Die Seite versucht es weiter.",
   the_colors_of_the_palette: "Die Farben der Palette und ihre Orte",
   the_connection_is_lost: "die Verbindung ist unterbrochen",
   the_connection_is_lost_this: "Die Verbindung ist unterbrochen. Die Seite versucht es weiter.",
@@ -859,7 +861,7 @@ export const texts = {
   type_such_as: "Geben Sie {kind}{range} ein, etwa {such}.",
   type_three_numbers_such_as: "Geben Sie drei Zahlen ein, etwa 1.5, -2, 0.8.",
   type_widthxheight_x_y_such: "Geben Sie BREITExHÖHE+X+Y ein, etwa 3840x2160+1920+0, oder nichts.",
-  under_a_layer: "{name} unter {layer}",
+  under_a_layer: "{name} unter {other}",
   undo: "Rückgängig",
   ungroup: "Gruppe auflösen",
   until_the_picture_is_sharp: "Bis das Bild scharf ist, etwa",
@@ -1017,4 +1019,28 @@ export const names = /** @type {Record<string, string>} */ ({
   reference: "Referenzbahn wird berechnet",
   "Newton #": "Newton #",
   "Newton #, # digits": "Newton #, # Ziffern",
+  "the title": "der Titel",
+  "the author": "der Name",
+  "the rights": "die Rechte",
+  "the note": "die Notiz",
+  "the film": "der Film",
+  "the layers": "die Ebenen",
+  "the mask": "die Maske",
+  "the range": "der Wertebereich",
+  "the coloring #": "die Färbung #",
+  "the transfer #, which counts from the lowest count of a deep view":
+    "die Übertragung #, die von der kleinsten Zahl einer tiefen Ansicht an zählt",
+  "the density of #": "die Dichte #",
+  "the offset of #, but in whole steps of #/#": "der Versatz #, außer in ganzen Schritten von #/#",
+  "the palette's stops: # colors at equal steps are written":
+    "die Stufen der Palette: # Farben in gleichen Abständen werden geschrieben",
+  "the colors, which are a program in Fraktaler#":
+    "die Farben, die in Fraktaler# ein Programm sind",
+  "the stretched view": "die gestreckte Ansicht",
+  "the direction of y: the picture is upside down there":
+    "die Richtung von y: Das Bild steht dort auf dem Kopf",
+  "counts of up to # % of the samples may be wrong: float# rounds the orbits of #, which has no perturbed step; in a wider view they are exact":
+    "Zähler von bis zu # % der Samples können falsch sein: float# rundet die Bahnen von #, einer Formel ohne Störungsrechnung; in einer weiteren Ansicht sind sie genau",
+  "counts of up to # % of the samples may be wrong: double-double rounds the orbits of #, which has no perturbed step; in a wider view they are exact":
+    "Zähler von bis zu # % der Samples können falsch sein: double-double rundet die Bahnen von #, einer Formel ohne Störungsrechnung; in einer weiteren Ansicht sind sie genau",
 });

@@ -29,7 +29,6 @@ export const texts = {
   a_hydrogen_atom_beside_the_milky: "a hydrogen atom beside the Milky Way",
   a_hydrogen_atom_beside_the_orbit: "a hydrogen atom beside the orbit of Neptune",
   a_hydrogen_atom_beside_the_sun: "a hydrogen atom beside the Sun",
-  a_julia_set_has_no: "A Julia set has no minibrots: go back to the map, and search there.",
   a_ladybird_beside_a_bus: "a ladybird beside a bus",
   a_misiurewicz_point: "A Misiurewicz point",
   a_mouse_beside_an_elephant: "a mouse beside an elephant",
@@ -139,7 +138,7 @@ export const texts = {
   color_of_the_line: "Color of the line",
   color_of_the_paper: "Color of the paper",
   color_of_the_stop: "Color of the stop",
-  colored_by: "{name}, by {coloring}",
+  colored_by: "{name}, by {other}",
   coloring: "Coloring",
   colorings_of_this_view: "Colorings of this view",
   colors_along_the_palette: "Colors along the palette",
@@ -445,7 +444,7 @@ export const texts = {
   name_it_to_keep_it: "Name it to keep it",
   names_stay_english:
     "Names and meanings of formulas, colors and keys of a scene, and the server's messages about problems, are English, as in files and on the command line.",
-  near_by: "Near by: {what}",
+  near_by: "Near by: {name}",
   near_by_in: "Near by, in {name}",
   nearer_by: "{factor} times nearer",
   new_title: "New title",
@@ -474,6 +473,8 @@ export const texts = {
   numbers_of_a_point_and: "Numbers of a point and of the picture, also to type",
   numpy_reads_the_file_and: "NumPy reads the file, and fractals recolor gives it other colors.",
   of: "{value} of {count}",
+  of_a_julia_set:
+    "A Julia set has neither minibrots nor eyes of spirals: go back to the map, and search there.",
   of_another_formula_left_out: "of another formula: left out",
   of_layer: "{name} of {title}",
   of_pictures: "{there} of {wanted} pictures",
@@ -722,8 +723,10 @@ export const texts = {
   the_browser_does_not_allow_copying:
     "The browser does not allow copying. Select the text and press Ctrl+C.",
   the_browser_has_no_memory: "the browser has no memory for another picture",
+  the_browser_keeps_nothing:
+    "This browser's storage is full or closed: what you keep lasts until the page is closed",
   the_brush: "The brush",
-  the_catalog_was_not_loaded: "The catalog was not loaded. Reload the page.",
+  the_catalog_was_not_loaded: "The catalog was not loaded. This page tries again.",
   the_colors_of_the_palette: "The colors of the palette, and their places",
   the_connection_is_lost: "the connection is lost",
   the_connection_is_lost_this: "The connection is lost. This page tries again.",
@@ -843,7 +846,7 @@ export const texts = {
   type_such_as: "Type {kind}{range}, such as {such}.",
   type_three_numbers_such_as: "Type three numbers, such as 1.5, -2, 0.8.",
   type_widthxheight_x_y_such: "Type WIDTHxHEIGHT+X+Y, such as 3840x2160+1920+0, or nothing.",
-  under_a_layer: "{name} under {layer}",
+  under_a_layer: "{name} under {other}",
   undo: "Undo",
   ungroup: "Ungroup",
   until_the_picture_is_sharp: "Until the picture is sharp, about",
@@ -997,4 +1000,27 @@ export const names = /** @type {Record<string, string>} */ ({
   reference: "Computing the reference orbit",
   "Newton #": "Newton #",
   "Newton #, # digits": "Newton #, # digits",
+  "the title": "the title",
+  "the author": "the author",
+  "the rights": "the rights",
+  "the note": "the note",
+  "the film": "the film",
+  "the layers": "the layers",
+  "the mask": "the mask",
+  "the range": "the range",
+  "the coloring #": "the coloring #",
+  "the transfer #, which counts from the lowest count of a deep view":
+    "the transfer #, which counts from the lowest count of a deep view",
+  "the density of #": "the density of #",
+  "the offset of #, but in whole steps of #/#": "the offset of #, but in whole steps of 1/#",
+  "the palette's stops: # colors at equal steps are written":
+    "the palette's stops: # colors at equal steps are written",
+  "the colors, which are a program in Fraktaler#": "the colors, which are a program in Fraktaler#",
+  "the stretched view": "the stretched view",
+  "the direction of y: the picture is upside down there":
+    "the direction of y: the picture is upside down there",
+  "counts of up to # % of the samples may be wrong: float# rounds the orbits of #, which has no perturbed step; in a wider view they are exact":
+    "counts of up to # % of the samples may be wrong: float# rounds the orbits of #, which has no perturbed step; in a wider view they are exact",
+  "counts of up to # % of the samples may be wrong: double-double rounds the orbits of #, which has no perturbed step; in a wider view they are exact":
+    "counts of up to # % of the samples may be wrong: double-double rounds the orbits of #, which has no perturbed step; in a wider view they are exact",
 });
