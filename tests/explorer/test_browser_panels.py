@@ -1385,6 +1385,7 @@ def test_all_controls_are_reached_in_a_window_that_is_magnified_to_400_percent(t
             panel = tab.page.get_by_role("region", name=name, exact=True)
             panel.wait_for()
             if name == "Film":
+                panel.get_by_role("button", name="Whole set").click()
                 tab.until("document.querySelector('.timeline')")
             assert tab.run(COVERED, ".panel") == [], name
             assert tab.run("document.querySelector('.panel .body').clientHeight") > 80
