@@ -788,7 +788,7 @@ export const texts = {
   the_planck_length_beside_the: "die Planck-Länge neben dem beobachtbaren Weltall",
   the_post_map_moves_points:
     "Die Nachabbildung bewegt Punkte nach den Variationen. Gezeigt werden dann ihre Dreiecke.",
-  the_price: "Dauert etwa {duration} und braucht {bytes} Speicher, für {number} Millionen Proben.",
+  the_price: "Dauert etwa {duration} und braucht {bytes} Speicher, für {number} Millionen Samples.",
   the_road_from_a_picture:
     "Der Weg vom Bild zum Plakat: eine Szene wählen, abwandeln, färben, drucken",
   the_server_answered: "Der Server antwortete {status}",
