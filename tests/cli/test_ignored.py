@@ -208,3 +208,15 @@ def test_a_default_name_says_what_is_drawn(run, words, name):
     Path(name).write_text("in the way")
     code, _, err = run(*words.split())
     assert (code, f"'{name}' exists" in err) == (1, True), err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("sheet -n 50", "'fractals sheet --help' lists the options"),
+        ("sheet --formula mcmullen -n 3", "did you mean '--formula mcmullen,n=...'?"),
+    ],
+)
+def test_a_letter_is_no_option_of_a_formula_that_nobody_named(run, words, hint):
+    code, _, err = run(*words.split())
+    assert (code, err) == (2, f"fractals: unknown option '-n'; {hint}\n")
