@@ -310,7 +310,8 @@ def unknown_option(
     meant = _as_part(word, known, arguments, given=True)
     synonym = "--" + OPTIONS.get(word, "").replace("_", "-")
     meant = meant or (synonym if synonym in known else "")
-    meant = meant or _as_part(word, known, arguments, given=False)
+    if len(name) > 2:  # a letter is an option of other verbs, and not meant for any formula
+        meant = meant or _as_part(word, known, arguments, given=False)
     if not meant and (key := _key_of_files(word)):
         return f"unknown option '{name}'; {key} is a key of a scene's file, such as a .toml"
     if not meant:

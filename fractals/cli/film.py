@@ -12,6 +12,7 @@ import fractals
 from fractals.cli import collect_again, shared
 from fractals.cli.command import of, section, verb, words
 from fractals.cli.messages import (
+    DAY,
     ProgressLine,
     Verbosity,
     about,
@@ -42,8 +43,14 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 
     name = "seconds"
 
-    def __init__(self, kind: str = "time: give seconds, such as 40", unit: str = "s") -> None:
+    def __init__(
+        self,
+        kind: str = f"time: give seconds up to {DAY:g}, such as 40",
+        unit: str = "s",
+        limits: tuple[float, float] = (0, DAY),
+    ) -> None:
         self.kind, self.unit = kind, unit
+        self.least, self.most = limits
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -53,7 +60,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
             found = float(str(value).removesuffix(self.unit))
         except ValueError:
             found = -1.0
-        if not 0 <= found < 1e6:
+        if not self.least <= found <= self.most:
             self.fail(f"'{shown(value, 40)}' is no {self.kind}", param, ctx)
         return found
 
@@ -84,7 +91,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     cycle=Seconds(),
     turn=Seconds(),
     seconds=Seconds(),
-    fps=Seconds("rate: give frames a second, such as 30", "fps"),
+    fps=Seconds("rate: give 1 to 240 frames a second, such as 30", "fps", (1, 240)),
     still=Seconds(),
     codec={"shell_complete": words("h264", "hevc", "av1", "prores", "ffv1", "png")},
     bits=Whole(8, 16),

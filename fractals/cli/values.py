@@ -241,7 +241,7 @@ def _pairs(pairs: list[str], key: str, example: str) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not (name and equals and value):
-            raise OptionError(f"--{key}: '{shown(pair, 40)}' is not KEY=VALUE such as {example}")
+            raise OptionError(f"--{key}: '{shown(pair, 40)}' is not KEY=VALUE such as '{example}'")
         table[name] = _number(value)
     return table
 

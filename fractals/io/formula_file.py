@@ -9,6 +9,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import signal
 import sys
 import traceback
 import weakref
@@ -55,8 +56,8 @@ def load_formula(path: str | Path, **options: Any) -> AnyFormula:
         raise InputError(f"{shown(path)}: has no function make() that returns a Formula or a Solid")
     try:
         formula = make(**options)
-    except Exception as error:
-        raise InputError(_failure(path, error)) from None
+    except (Exception, SystemExit) as error:
+        raise _failed(path, error) from None
     if not (isinstance(formula, AnyFormula) and formula.functions):
         raise InputError(f"{shown(path)}: make() returns {typed(formula)}, no Formula and no Solid")
     names = {
@@ -103,8 +104,8 @@ def _run(path: Path) -> ModuleType:
     sys.modules[name] = module  # Numba looks up the module of a function
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError(_failure(path, error)) from None
+    except (Exception, SystemExit) as error:
+        raise _failed(path, error) from None
     return module
 
 
@@ -121,7 +122,15 @@ class _Source(importlib.machinery.SourceFileLoader):
         return code
 
 
-def _failure(path: Path, error: Exception) -> str:
+def _failed(path: Path, error: Exception | SystemExit) -> Exception | SystemExit:
+    """Return the error of a file that failed; of a signal, which ends the process, its own."""
+    code = error.code if isinstance(error, SystemExit) else 0
+    if isinstance(code, int) and code - 128 in signal.valid_signals():
+        return error
+    return InputError(_failure(path, error))
+
+
+def _failure(path: Path, error: Exception | SystemExit) -> str:
     """Return what went wrong in a file, with the line."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).name == path.name]

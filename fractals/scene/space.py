@@ -202,8 +202,8 @@ class Light(Table):
     relight: Annotated[
         bool,
         CommandHelp(
-            "a store of the light can be recolored with other --sun-power, --sun-color, --sky, "
-            "--emission and --emission-color, and is six times as large; an EXR has more passes, "
+            "a store of the light can be recolored with another sky, and another power and color "
+            "of the sun and of the emission, and is six times as large; an EXR has more passes, "
             "and with a lens takes twice as long"
         ),
     ] = entry(

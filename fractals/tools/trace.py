@@ -226,6 +226,8 @@ def contours(
         from contourpy import contour_generator
     except ImportError:
         raise OptionError(f"contours need contourpy: {to_install('trace')}") from None
+    if min(scene.image.size) < 2:
+        raise OptionError("contours are drawn in pictures of 2x2 pixels or more: give a size=")
     values, layer = first_values(scene, options)
     values = CURVES[layer.transfer](values.astype(np.float64))
     known = np.isfinite(values)

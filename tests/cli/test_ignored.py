@@ -11,6 +11,8 @@ from support.command_line import one_line
 
 import fractals
 from fractals.cli import scenes
+from fractals.cli.messages import DAY
+from fractals.scene.film import MAX_SECONDS
 from fractals.tools.bench_report import make_report
 
 SMALL = {"size": (8, 6), "max_iterations": 9, "device": "python"}
@@ -208,3 +210,37 @@ def test_a_default_name_says_what_is_drawn(run, words, name):
     Path(name).write_text("in the way")
     code, _, err = run(*words.split())
     assert (code, f"'{name}' exists" in err) == (1, True), err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("sheet -n 50", "'fractals sheet --help' lists the options"),
+        ("sheet --formula mcmullen -n 3", "did you mean '--formula mcmullen,n=...'?"),
+    ],
+)
+def test_a_letter_is_no_option_of_a_formula_that_nobody_named(run, words, hint):
+    code, _, err = run(*words.split())
+    assert (code, err) == (2, f"fractals: unknown option '-n'; {hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("film --fps 0", "--fps: '0' is no rate: give 1 to 240 frames a second, such as 30"),
+        (
+            "film --fps 500fps",
+            "--fps: '500fps' is no rate: give 1 to 240 frames a second, such as 30",
+        ),
+        ("film --cycle 1e5", "--cycle: '1e5' is no time: give seconds up to 86400, such as 40"),
+        (
+            "render --coloring stripe_average,density=",
+            "--coloring: 'density=' is not KEY=VALUE such as 'density=7'",
+        ),
+    ],
+)
+def test_a_message_names_what_is_typed(run, words, line):
+    """Neither a key of scenes, nor an option that is another one."""
+    assert DAY == MAX_SECONDS
+    code, _, err = run(*words.split(), "-o", "a.gif" if "film" in words else "a.png")
+    assert (code, err) == (2, f"fractals: {line}\n")

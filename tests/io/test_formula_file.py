@@ -70,7 +70,7 @@ def test_only_a_keyword_runs_a_file(tmp_path, monkeypatch):
     for named in ("trap.py", Path("trap.py")):
         with pytest.raises(SceneError, match=r"fractals\.load_formula"):
             fractals.Scene().replace(formula=named)
-    with pytest.raises(SystemExit, match="it was run"):
+    with pytest.raises(InputError, match="it was run"):
         fractals.load_scene(formula="trap.py")
 
 
@@ -124,7 +124,7 @@ def test_the_command_line_names_a_file(run, bridge):
 
 def test_a_scene_names_no_file(run, bridge):
     """A scene may be a stranger's."""
-    Path("bridge.py").write_text("raise SystemExit('it was run')")
+    Path("bridge.py").write_text("open('ran', 'w').close()")
     for name in ("./bridge.py", "bridge.py"):
         with pytest.raises(SceneError):
             fractals.load_scene({"formula": name})
@@ -132,6 +132,7 @@ def test_a_scene_names_no_file(run, bridge):
             fractals.load_scene({"formula": {"name": name}})
         Path("a.toml").write_text(f'formula = "{name}"')
         assert run("render", "a.toml", "--dry-run")[0] == 3
+    assert not Path("ran").exists()
 
 
 @pytest.mark.parametrize(
@@ -143,6 +144,8 @@ def test_a_scene_names_no_file(run, bridge):
         ("def make(:", "line 1: SyntaxError"),
         ("\nimport nosuchmodule", "line 2: ModuleNotFoundError: No module named 'nosuchmodule'"),
         ("def make():\n\n    return 1 / 0", "line 3: ZeroDivisionError"),
+        ("import sys\nsys.exit('no numbers')", "line 2: SystemExit: no numbers"),
+        ("def make():\n    raise SystemExit(255)", "line 2: SystemExit: 255"),
         (TEXT.replace("CONSTANT", "2"), r"line 7: the constant 2 in 'step': write number\(2, x\)"),
         (GOOD.replace("two = number(2, x)", "two = 2.0"), "line 11: the constant 2.0 in 'deriv"),
     ],

@@ -158,6 +158,7 @@ def test_an_svg_has_the_size_of_its_paper_its_lines_and_its_scene(tmp_path):
         (["--rays", "3", "--formula", "burning_ship"], "z**d + c"),
         (["--rays", "3", "--width", "1e-30"], "wider"),
         (["--contours", "0"], "nothing to draw"),
+        (["--size", "64x1"], "2x2 pixels or more"),
         (["-o", "a.png"], ".svg"),
         (["--julia", "0,0", "--width", "0.1"], "no two values"),
         (["mandelbulb"], "another family"),
