@@ -245,7 +245,7 @@ class _Orbit:
                 previous = x, y
             x, y = step(x, y, a, b)
             u, v = float(x), float(y)
-            if move and _is_near(u, v, points[-2], points[-1]):
+            if move and _loses_digits(u, v, points[-2], points[-1]):
                 self._keep_move(n, x - previous[0], y - previous[1])
             points.append(u)
             points.append(v)
@@ -353,7 +353,7 @@ def _last_power_of_two(n: int) -> int:
     return 1 << n.bit_length() >> 1
 
 
-def _is_near(u: float, v: float, s: float, t: float) -> bool:
+def _loses_digits(u: float, v: float, s: float, t: float) -> bool:
     """Tell whether the difference of two rounded points has lost digits."""
     size = NEAR_MOVE * (abs(u) + abs(v))
     return abs(u - s) <= size and abs(v - t) <= size

@@ -1,13 +1,15 @@
-"""The tree of bivariate linear approximations (BLA), by which perturbation skips steps in float64.
+"""Linear approximations by which perturbation skips steps: the tree of BLA, and the stages of LA.
 
-An entry of level k skips 2**k steps from m = 1 + i 2**k (after Zhuoran, 2021, and Heiland-Allen,
-2022). For a holomorphic formula it takes z to (A + D z + E c) z + (B + F c) c. D, E and F, the
-terms of second order, are an addition of this project: with them z may be as long as the square
-root of the tolerance times |Z|; without them, only as long as the tolerance times |Z|. Near
-parabolic points B grows and A does not, so E and F decide how many steps an entry may skip. They
-are 0 in views smaller than 2**MIN_CURVED_EXPONENT, in Julia sets, where c is 0, and in exponential
-maps, where c has any size. For another formula A and B are real 2x2 matrices, and D, E and F are
-left out. `fractals.kernels.bla_tree` fills the tree.
+The stages, which skip whole periods of a reference orbit, have a comment of their own below. The
+tree of bivariate linear approximations (BLA) skips steps in float64. An entry of level k skips 2**k
+steps from m = 1 + i 2**k (after Zhuoran, 2021, and Heiland-Allen, 2022). For a holomorphic formula
+it takes z to (A + D z + E c) z + (B + F c) c. D, E and F, the terms of second order, are an
+addition of this project: with them z may be as long as the square root of the tolerance times |Z|;
+without them, only as long as the tolerance times |Z|. Near parabolic points B grows and A does not,
+so E and F decide how many steps an entry may skip. They are 0 in views smaller than
+2**MIN_CURVED_EXPONENT, in Julia sets, where c is 0, and in exponential maps, where c has any size.
+For another formula A and B are real 2x2 matrices, and D, E and F are left out.
+`fractals.kernels.bla_tree` fills the tree.
 """
 
 import math

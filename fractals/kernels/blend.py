@@ -200,9 +200,8 @@ def make_nested_body(target, mode):
                     a = select(a < one, a, one)
                     b = outer[j, i, c] / divisor
                     b = select(b < one, b, one)
-                    mixed = fma(below, change(b, a), fma(below, b - a, a))  # as in a member
-                    mixed = select(mixed > zero, mixed, zero)
-                    mixed = select(mixed < one, mixed, one)
+                    # as in a member
+                    mixed = clamp(fma(below, change(b, a), fma(below, b - a, a)), zero, one)
                     outer[j, i, c] = fma(part, mixed, outer[j, i, c] * (one - part))
                 outer[j, i, 3] = fma(part, one - below, below)
                 i = index(i + di)

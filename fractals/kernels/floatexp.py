@@ -398,8 +398,3 @@ class Ops:
                 return within_plain(orbit, m, Z, z, plain(W), radius_squared)
 
         return within_plain, within
-
-
-def make_within(target: Any, formula: Formula, floatexp: bool, near_radius: bool) -> Any:
-    """Return `Ops.within`."""
-    return Ops(target, formula, floatexp).within(near_radius)

@@ -8,7 +8,7 @@ from fractals.backends.cpu.simd.elementary import exponents, larger_part, powers
 from fractals.backends.cpu.simd.memory import spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat
 from fractals.kernels.bla import LOWEST_LEVEL, make_longest_skip, make_skip, make_tangents
-from fractals.kernels.floatexp import make_within
+from fractals.kernels.floatexp import Ops
 from fractals.kernels.layout import (
     BLA_RADIUS,
     MATRIX_RADIUS,
@@ -104,7 +104,7 @@ def make_bla_steps(target, options, put, put_packet, select_steps):
     step_tangents, skip_tangents, slope = make_tangents(target, formula, options.derivative)
     longest_skip = make_longest_packet_skip(target, options)
     settled = make_settled(target, options)
-    within, _ = make_within(target, formula, floatexp, options.near_radius)
+    within, _ = Ops(target, formula, floatexp).within(options.near_radius)
     columns = ORBIT_KINKS + formula.kink_count  # of the orbit, that a step reads
     _, min_size = thresholds(formula.degree)
 
