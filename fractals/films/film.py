@@ -113,7 +113,9 @@ def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
 
 
 class Film(Timeline):
-    """A film: ``len(film)`` frames. Iterating yields them; notebooks show a small loop.
+    """A film: ``len(film)`` frames. Iterating yields them, and ``film[k]`` is one.
+
+    Notebooks show a small loop.
 
     Attributes
     ----------

@@ -5,11 +5,13 @@ import contextlib
 import math
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import gradients
 
+import fractals
 from fractals import Scene, catalog
 from fractals.errors import SceneError
 from fractals.io.foreign import first_of
@@ -88,9 +90,47 @@ def test_fraktaler_view():
     assert Decimal(scene.view.width) == Decimal("2.666666666666666666666667E-300")
     assert (scene.view.rotation, scene.iteration.max_iterations, lost) == (30, 5000, ())
     scene, lost = read(fraktaler3, text + "transform.reflect = true\n")
-    assert (scene.view.center, scene.view.rotation, lost) == (("-1.75", "-0.03"), -30, ())
-    scene, lost = read(fraktaler3, text + "transform.stretch_amount = 12.5\n[colour]\nshader='x'\n")
-    assert lost == ("the stretched view (transform.stretch_amount)", "'colour'")
+    assert (scene.view.center, scene.view.rotation, lost) == (("-1.75", "-0.03"), 30, ())
+    _, lost = read(fraktaler3, text + "transform.stretch_amount = 1e4\n[colour]\nshader='x'\n")
+    assert lost == ("the stretched view (transform.stretch_amount = 10000)", "'colour'")
+
+
+@pytest.mark.parametrize("reflect", ["false", "true"])
+@pytest.mark.parametrize(("amount", "along"), [(0, 0), (70, 0), (70, 35), (-50, 20)])
+@pytest.mark.parametrize("ship", [False, True])
+def test_the_view_of_fraktaler_is_its_matrix(reflect, amount, along, ship):
+    """Its matrix.h: ``R T S T' G``, R by the sign of G times `rotate`; y points up."""
+    text = (
+        'location.real = "-0.4"\nlocation.imag = "0.3"\nlocation.zoom = "2.5"\n'
+        f"bailout.iterations = 50\ntransform.rotate = 25\ntransform.reflect = {reflect}\n"
+        f"transform.stretch_amount = {amount}\ntransform.stretch_angle = {along}\n"
+        "image.width = 16\nimage.height = 12\n[[formula]]\n"
+    ) + "abs_x = true\nabs_y = true\n" * ship
+    scene, lost = read(fraktaler3, text)
+    own, again = scene.to_table(), read(fraktaler3, fraktaler3.write(scene.to_table())[0].decode())
+    assert lost == ()
+    assert again[0].to_table()["view"] == own["view"]
+    sign = -1 if reflect == "true" else 1
+    factor, turned = 2 ** (amount / 100), sign * math.radians(25)
+    a = math.radians(along)
+
+    def turn(by):
+        return np.array([[math.cos(by), -math.sin(by)], [math.sin(by), math.cos(by)]])
+
+    matrix = turn(turned) @ turn(a) @ np.diag([factor, 1 / factor]) @ turn(a).T
+    matrix = matrix @ np.diag([1, sign])
+    raw = fractals.compute(scene.replace(supersampling=1), device="python")
+    different = 0
+    for j in range(12):
+        for i in range(16):
+            spacing = 4 / 2.5 / 12
+            x, y = matrix @ [(i + 0.5 - 8) * spacing, (6 - j - 0.5) * spacing]
+            c, z, n = complex(-0.4 + x, 0.3 + y), 0j, 0
+            while n < 50 and abs(z) <= 625:
+                z = (complex(abs(z.real), abs(z.imag)) if ship else z) ** 2 + c
+                n += 1
+            different += n != raw.count[j, i] and n < 40
+    assert different <= 2
 
 
 @pytest.mark.parametrize(

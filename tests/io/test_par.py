@@ -614,6 +614,8 @@ def orbits(raw, first, step, count):
 RULES_OF_BOF = [
     ("mandel", 1, lambda z, c: z * z + c),
     ("mandel nobof=yes", 2, lambda z, c: z * z + c),
+    ("mandel4", 1, lambda z, c: z**4 + c),
+    ("manfn+zsqrd function=cos", 1, lambda z, c: np.cos(z) + z * z + c),
     ("manzpower params=0/0/3", 2, lambda z, c: z**3 + c),
     ("julia params=-0.1/0.7", 1, lambda z, c: z * z - 0.1 + 0.7j),
 ]
@@ -624,8 +626,8 @@ RULES_OF_BOF = [
 def test_inside_by_the_least_size(kind, first, step, rule):
     """Fractint 20: ``sqrt(min_orbit) * 75``, and ``min_index``.
 
-    Only orbits of the type mandel begin with 0 then, unless nobof says otherwise; others begin with
-    c, which is not looked at.
+    Orbits of types that begin a pixel as mandel does then begin with 0, unless nobof says
+    otherwise; others begin with c, which is not looked at.
     """
     pixels, raw = drawn_grays(f"{kind} inside={rule}")
     least, number = np.full(pixels.shape, np.inf), np.zeros(pixels.shape)

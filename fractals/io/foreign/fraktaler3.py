@@ -4,8 +4,10 @@ The view is 4 / zoom high. A formula is flags and a power, or opcodes for a mach
 register and a place to store it: ``absx absy sqr add`` is the Burning Ship.
 """
 
+import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -41,6 +43,8 @@ TABLES = {"location", "bailout", "transform", "image"}
 FLAGS = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}
 SIZE = 1024, 576
 MAX_OPCODES = 1000  # characters
+CENTS = 100  # of a stretch by 2
+MAX_STRETCH = 900  # cents
 MAX_STEPS, MAX_POWER = 8, 64
 # Keys that concern how Fraktaler-3 computes, not what it draws.
 TECHNICAL = {"program", "version", "reference", "algorithm", "newton", "opencl", "render"}
@@ -57,25 +61,34 @@ def read(data: bytes, entry: str) -> Imported:
     down = whole(image.get("height", SIZE[1]), "image.height")
     if across < 1 or down < 1:
         raise SceneError(f"image: {across}x{down} is no size")
+    # Its matrix is R T S T' G (src/matrix.h): a pixel is reflected, stretched along an angle, and
+    # turned, by the opposite angle where it is reflected.
+    lost, up = list[str](), not flag_of(transform, "reflect", "transform")
+    side = 1 if up else -1
     place = ForeignView(
         center=(
             number(location.get("real", 0), "location.real"),
             number(location.get("imag", 0), "location.imag"),
         ),
         height=EXACT.divide(Decimal(4), positive(location.get("zoom", 1), "location.zoom")),
-        up=not flag_of(transform, "reflect", "transform"),
-        angle=real(transform.get("rotate", 0), "transform.rotate"),
+        up=up,
+        angle=side * real(transform.get("rotate", 0), "transform.rotate"),
         size=(across, down),
     )
-    scene, lost = placed(formula_of(table.get("formula", [])), place), list[str]()
+    amount = real(transform.get("stretch_amount", 0), "transform.stretch_amount")
+    if abs(amount) > MAX_STRETCH:
+        lost.append(f"the stretched view (transform.stretch_amount = {amount:g})")
+    elif amount:
+        along = real(transform.get("stretch_angle", 0), "transform.stretch_angle")
+        angle = turn(90 + side * along)
+        place = replace(place, stretch=2 ** (amount / CENTS), stretch_angle=angle)
+    scene = placed(formula_of(table.get("formula", [])), place)
     scene["iteration"] = {
         "max_iterations": limit(bailout.get("iterations", 1024), "bailout.iterations", lost),
         "escape_radius": escape_radius(
             real(bailout.get("escape_radius", 625), "bailout.escape_radius"), lost
         ),
     }
-    if real(transform.get("stretch_amount", 0), "transform.stretch_amount"):
-        lost.append("the stretched view (transform.stretch_amount)")
     if flag_of(transform, "exponential_map", "transform"):
         raise SceneError("transform.exponential_map: that projection is unsupported")
     lost += [f"'{key[:80]}'" for key in table if key not in {*TABLES, *TECHNICAL, "formula"}]
@@ -166,10 +179,10 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         raise SceneError("an exponential map is not written to a file of Fraktaler-3")
     lost = unwritten(table)
     lost.append("the colors, which are a program in Fraktaler-3")
-    if view["stretch"] != 1:
-        lost.append("the stretched view")
     (x, y), height = height_of(table)
     conjugate = view["mirror"] and kin.conjugate
+    side = -1 if view["mirror"] and not conjugate else 1
+    amount = CENTS * math.log2(view["stretch"])
     across, down = table["image"]["size"]
     steps = iteration["max_iterations"]
     parameters = {
@@ -187,7 +200,9 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         },
         "transform": {
             "reflect": view["mirror"] and not conjugate,
-            "rotate": turn(-view["rotation"] if conjugate else view["rotation"]),
+            "rotate": turn(-view["rotation"] if view["mirror"] else view["rotation"]),
+            "stretch_angle": turn(side * (view["stretch_angle"] - 90)) if amount else 0.0,
+            "stretch_amount": amount,
         },
         "image": {"width": across, "height": down},
         "formula": in_turn,

@@ -86,6 +86,8 @@ QUIET = (
     "screencoords miim bfdigits iterincr nobof dither"
 )
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
+# Types whose orbits begin with 0, and not with the pixel, by the rules bof60 and bof61
+FROM_0 = "mandel mandel4 mandellambda manfn+zsqrd spider manowar magnet1m magnet2m".split()  # noqa: SIM905
 VIEWS = {
     "corners": ("center-mag",),
     "center-mag": ("corners",),
@@ -403,8 +405,10 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     refused = SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
     if own is None or functions is None:
         raise refused
-    if own.late and _leaves_first(fields, name):
+    if (first := _first_of_least(fields, name)) == "c" and own.late:
         own = replace(own, named=None, late=0)
+    elif first == "0" and name != "mandel":
+        own = replace(own, named=None, start="0", ahead=own.ahead - 1)
     usual_bailout = own.bailout if biomorph_of(fields) < 0 else BIOMORPH
     bailout = real(*fields.get("bailout", ("0", "bailout"))) or usual_bailout
     bailout = (potential_of(fields) or [0.0])[-1] or bailout
@@ -416,14 +420,16 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
         raise refused from None
 
 
-def _leaves_first(fields: Entry, name: str) -> bool:
-    """Tell whether a rule of the least |z| inside leaves out z = c, with which orbits begin there.
+def _first_of_least(fields: Entry, name: str) -> str:
+    """Return the z with which orbits begin, where a rule of the least |z| inside is given.
 
-    Those of `mandel` then begin with 0, unless `nobof` says otherwise.
+    The least |z| is that of the points after it: of the pixel "c", or of 0 where Fractint makes the
+    pictures of *The Beauty of Fractals*. "": of Julia sets, or without such a rule.
     """
-    said = fields.get("nobof", ("no", ""))[0].lower() in ("yes", "y", "1")
-    least = rule_of(fields, "inside") in ("bof60", "bof61")
-    return least and name != "julia" and (name != "mandel" or said)
+    if rule_of(fields, "inside") not in ("bof60", "bof61") or name == "julia":
+        return ""
+    plain = fields.get("nobof", ("no", ""))[0].lower() in ("yes", "y", "1")
+    return "0" if name in FROM_0 and not plain else "c"
 
 
 def functions_of(fields: Entry, usual: tuple[str, ...]) -> list[str] | None:
