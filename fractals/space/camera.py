@@ -83,8 +83,6 @@ def flown(
     sight = _turned(scene, solid, axes[0], -yaw, pitch)
     seen = _sight(solid, position, sight)
     place = position + sight * (far if seen is None else seen)
-    if not np.abs(place).max() < LARGEST:
-        raise OptionError("the camera would be too far away: go the other way")
     return _placed(scene, position, place)
 
 
@@ -169,5 +167,7 @@ def _sight(solid: Solid, position: NDArray[np.float64], sight: NDArray[np.float6
 
 
 def _placed(scene: Scene, position: NDArray[np.float64], target: NDArray[np.float64]) -> Scene:
+    if not max(np.abs(position).max(), np.abs(target).max()) < LARGEST:
+        raise OptionError("the camera would be too far away: go the other way")
     update = {"position": tuple(position.tolist()), "target": tuple(target.tolist())}
     return scene.model_copy(update={"camera": scene.camera.model_copy(update=update)})

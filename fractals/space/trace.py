@@ -589,7 +589,8 @@ def open_tracing(
     if free and plan.memory > FREE * free:
         raise OptionError(
             f"the picture takes {plan.memory / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
-            "free: give a smaller size=, or draw it into a PNG file, which needs less"
+            "free: give a smaller size=, or draw it into a PNG file and keep no samples, which "
+            "needs less"
         )
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:

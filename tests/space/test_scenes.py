@@ -106,6 +106,18 @@ def test_a_camera_that_passes_its_target_looks_on(nearer):
     assert orbited(away, 0, 0, nearer).camera.target == (4, 0, 0)
 
 
+def test_no_camera_goes_beyond_the_coordinates_that_a_scene_has():
+    scene = solid_scene(BALL, position=(3, 0, 0))
+    assert solid_scene(BALL, **far_of(orbited(scene, 0, 0, 1e-5))).camera.position[0] > 1e5
+    with pytest.raises(fractals.OptionError, match="would be too far away"):
+        orbited(scene, 0, 0, 1e-6)
+
+
+def far_of(scene):
+    """Return the keywords of a scene's camera."""
+    return {"position": scene.camera.position, "target": scene.camera.target}
+
+
 def test_a_near_view_takes_the_steps_of_its_detail():
     scene = solid_scene(formula="mandelbulb", size=(200, 120), samples=1)
     assert make_solid_plan(scene, "cpu", 1).steps == 10

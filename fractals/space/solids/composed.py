@@ -117,6 +117,3 @@ def solid_expression(
         knobs=KNOBS,
         position=from_afar(0.8 * bound),
     )
-
-
-# --- Hybrid of solids: maps applied one after the other; a step is all of them
