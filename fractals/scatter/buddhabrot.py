@@ -85,7 +85,8 @@ class Buddhabrot(AnyFormula):
             ends = sorted({each + 1 for each in self.limits})
         else:
             share = np.arange(1, games.SHADES) / games.SHADES
-            ends = np.ceil(self.least * (limit / self.least) ** share).astype(np.int64).tolist()
+            least = min(self.least, limit)  # `anti` draws orbits of fewer steps, too
+            ends = np.ceil(least * (limit / least) ** share).astype(np.int64).tolist()
         last = np.iinfo(np.int32).max
         return np.array([*ends, *[last] * (games.SHADES - 1 - len(ends))], np.int32)
 

@@ -25,6 +25,7 @@ from fractals.scatter.show import Show
 from fractals.scatter.store import KIND as OF_STORES
 from fractals.scatter.store import HitAdder, resume
 from fractals.scene.model import Scene
+from fractals.threads import Progress
 
 # The mean error of a picture that has enough orbits, in steps of 8 bits. A draft has one orbit a
 # pixel, which a look could not make fewer.
@@ -35,14 +36,17 @@ LARGER = 4  # times as many pixels has a picture that is worth a look
 PARTS = (8, 4, 2, 1)  # of the most orbits: a look is shown with an eighth, a quarter ...
 
 
-def with_enough(player: Player) -> Player:
-    """Return what plays as many orbits as a picture needs; the same player of another picture."""
+def with_enough(player: Player, progress: Progress | None = None) -> Player:
+    """Return what plays as many orbits as a picture needs; the same player of another picture.
+
+    `progress`: called while a look is taken; what it raises ends the look.
+    """
     plan = player.plan
     most = points_of(plan.scene)
     noise = NOISE.get(str(plan.scene.scatter.quality)) if plan.orbits else None
     if noise is None or plan.enough or not (look := look_at(plan)):
         return player
-    found = enough_of(Player(look, player.backend, player.data()), noise)
+    found = enough_of(Player(look, player.backend, player.data()), noise, progress)
     points = found * Fraction(most) * math.prod(plan.scene.image.size)
     plan = replace(plan, enough=math.ceil(points / CHUNK))
     return Player(plan, player.backend, player.data(), player.moments)
@@ -59,13 +63,13 @@ def look_at(plan: ScatterPlan) -> ScatterPlan | None:
     return replace(plan, scene=scene, reserve=0, band=0, rows=None)
 
 
-def enough_of(player: Player, noise: Fraction) -> Fraction:
+def enough_of(player: Player, noise: Fraction, progress: Progress | None = None) -> Fraction:
     """Return the share of its chunks with which a look has a mean error, in steps of 8 bits."""
     plan, hits = player.plan, player.plan.no_hits()
     before: NDArray[np.int64] | None = None
     for part in PARTS:
-        hits = player.play(hits, max(1, plan.chunks // part), None)
-        shown = Show(plan, player.backend).pixels(hits).astype(np.int64)
+        hits = player.play(hits, max(1, plan.chunks // part), progress)
+        shown = Show(plan, player.backend, progress).pixels(hits).astype(np.int64)
         if before is not None:
             lit = lit_of(plan, hits)
             error = Fraction(int(np.abs(shown - before)[lit].sum()), max(1, 3 * int(lit.sum())))

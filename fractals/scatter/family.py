@@ -19,7 +19,7 @@ from fractals.scatter.buddhabrot import SUMS
 from fractals.scatter.enough import KIND as OF_ENOUGH
 from fractals.scatter.enough import with_enough
 from fractals.scatter.plan import Hits, ScatterPlan, make_scatter_plan, points_of
-from fractals.scatter.play import Player, open_player, room_of
+from fractals.scatter.play import open_player, room_of
 from fractals.scatter.refine import ScatterRefinement
 from fractals.scatter.rounds import play_in_rounds, watched
 from fractals.scatter.show import (
@@ -65,7 +65,7 @@ class Scatterer(Family):
         found = [player.plan.moment(scene) for scene in scenes[1:]]
         moments = [moment for moment in found if moment]
         if len(moments) == len(found):
-            player = Player(player.plan, player.backend, None, moments)
+            player.moments = moments
         return draw_image(player, options, stages)
 
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:

@@ -1,10 +1,13 @@
 """Scatter formulas, whose points are thrown and counted: flames and Buddhabrots."""
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from fractals import catalog
 from fractals.errors import OptionError, counted, shown
@@ -163,6 +166,7 @@ def _number(value: Any, where: str) -> float:
 
 NAME = re.compile(r"\w+", re.ASCII)  # another text is an expression
 MOST, MOST_CELLS = 1_000_000_000, 2**20
+STEPS_LOOKED_AT = 4  # of one orbit, which tell whether all lie on lines
 
 
 @explained(
@@ -240,9 +244,17 @@ def _formula(of: Any) -> Formula:
         raise ValueError(f"of: {name} has other options than {', '.join(table)}") from None
     if not formula.escapes or formula.tolerance > 0:
         raise ValueError(f"of: the orbits of '{name}' do not escape")
-    if formula.name == "lyapunov":
+    if _is_line(formula):
         raise ValueError(f"of: the orbits of '{name}' stay on the real axis, and are a line here")
     return formula
+
+
+def _is_line(formula: Formula) -> bool:
+    """Tell whether steps leave the imaginary part as it is: that of an orbit from 0 is 0."""
+    x, y, a, b = map(np.float64, (0.31, 0.27, 0.2, 0.45))
+    with np.errstate(all="ignore"):
+        points = itertools.islice(formula.orbit(True, x, y, a, b), STEPS_LOOKED_AT)
+        return all(point.z[1] == y for point in points)
 
 
 MAKERS = {"buddhabrot": buddhabrot, "flame": flame}

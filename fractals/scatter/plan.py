@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.color.palette import srgb_from_linear
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, shown
 from fractals.io.png import strip_rows
 from fractals.io.raw_data import Axes, axes_of, view_facts
 from fractals.kernels.elementary import exp, sincos
@@ -101,6 +101,8 @@ def filter_taps(display: Display, step: int) -> NDArray[np.float64]:
 
 CHUNK = 256  # trajectories
 MAX_TRAJECTORIES = 2**31
+# The widest view, and one over the narrowest: the square of a width is a finite number, and not 0.
+FARTHEST = {"float32": 10**15, "float64": 10**140}
 # Points for each pixel, by quality: of flames and attractors, and of orbits, which cost some ten
 # times as much each.
 POINTS = {"draft": (5.0, 1.0), "good": (50.0, 10.0), "best": (500.0, 100.0)}
@@ -287,7 +289,7 @@ class ScatterPlan:
         """Raise an `OptionError` for a picture that does not fit into the memory that is free."""
         if not free or self.memory <= FREE * free:
             return
-        more = "" if self.band else ", or draw it with render, which needs less"
+        more = "" if self.band else ", or draw it with render and keep no samples, which needs less"
         raise OptionError(
             f"the picture takes {self.memory / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
             f"free: give a smaller size=, or less supersampling={more}"
@@ -368,7 +370,9 @@ class ScatterPlan:
         totals = totals or Totals.of(hits)
         means = totals.inner / (width * height * self.step**2)
         if isinstance(self.formula, Buddhabrot) and self.formula.limits:
-            gains[:3] = means[:3].min() / np.maximum(means[:3], 1e-9)
+            # A channel that no orbit in view adds to stays black: the others keep their light
+            least = min(filter(None, means[:3]), default=0.0)
+            gains[:3] = least / np.maximum(means[:3], 1e-9)
         weight = totals.every // max(1, totals.hits)
         k2 = 1 / (16 * height / width * max(float(means[3]), 1e-9))
         return Exposure(k1, k2, gains, max(HIT, weight))
@@ -470,6 +474,7 @@ def make_scatter_plan(
         raise SceneError("color.layers: a scatter image has one layer, of its palette's colors")
     width, center = place_of(scene)
     plan = ScatterPlan(scene, formula, device, threads, width, center, keeps)
+    _check_place(plan)
     if isinstance(formula, Buddhabrot) and not formula.anti and plan.limit <= formula.least:
         raise SceneError(
             f"formula.least: {formula.least} steps, and orbits end at {plan.limit}, so none is "
@@ -482,6 +487,22 @@ def make_scatter_plan(
             f"give at most {most:.0f}, or more steps="
         )
     return plan
+
+
+def _check_place(plan: ScatterPlan) -> None:
+    """Raise a `SceneError` for a view beyond the range of the number type."""
+    view, most = plan.scene.view, FARTHEST[plan.precision]
+    for key, given, value in (
+        ("width", view.width, plan.width),
+        ("width", view.width, 1 / plan.width),
+        ("center", view.center, max(map(abs, plan.center))),
+    ):
+        if value > most:
+            other = " (precision='float64' reaches farther)" if plan.precision == "float32" else ""
+            raise SceneError(
+                f"view.{key}: '{shown(given, 40)}' is beyond 1e±{math.log10(most):.0f}, where "
+                f"scatter images of {plan.precision} end{other}"
+            )
 
 
 def points_of(scene: Scene) -> float:

@@ -161,6 +161,10 @@ class Player:
         """Tell whether the numbers of the formula are there."""
         return self._data is not None
 
+    def planned(self, plan: ScatterPlan) -> "Player":
+        """Return what plays another plan of the same formula, whose numbers may be known."""
+        return Player(plan, self.backend, self._data, self.moments)
+
     def data(self) -> Any:
         """Return the numbers of the formula, which a Buddhabrot finds by a pilot."""
         if self._data is None:
@@ -218,8 +222,10 @@ class Player:
         short = plan.scene.replace(steps=min(STEPS, plan.scene.scatter.steps))
         python = open_backend(choose("python").device, plan.precision)
         found = []
+        # The orbits of both have the same cells: plain Python takes minutes to find some.
+        data = self.data() if plan.orbits else None
         for kind, backend in ((plan.device, self.backend), ("python", python)):
-            player = Player(replace(plan, scene=short, device=kind), backend)
+            player = Player(replace(plan, scene=short, device=kind), backend, data)
             found.append(player.sums(range(first, first + CHECKED), None)[0])
         if not np.array_equal(found[0], found[1]):
             raise DifferenceError(

@@ -79,16 +79,16 @@ class ScatterRefinement:
         self._player: Player | None = None
         self._own: Counted | None = None  # sums of this image
         self._other: Counted | None = None  # of the same points in another palette
+        self._few: Player | None = None  # of the first picture, once it is known
         self._rate = 0.0  # points a second
         self.share = 0.0  # of the points, that are counted
 
     @property
     def kept(self) -> int:
         """Return the bytes of the sums."""
-        upper = self._own.upper if self._own else None
-        return (self._own.hits.sums.nbytes if self._own else 0) + (
-            0 if upper is None else upper.nbytes
-        )
+        found = [each for each in (self._own, self._other) if each]
+        sums = [part for each in found for part in (each.hits.sums, each.upper)]
+        return sum(part.nbytes for part in sums if part is not None)
 
     def free(self) -> None:
         """Free the sums."""
@@ -111,7 +111,7 @@ class ScatterRefinement:
             self._take_from(before, player)
         before = self._before
         if not (before and before._player and _programs(before._player) == _programs(player)):
-            first = _first_player(player)
+            first = self._few = _first_player(player)
             hits = first.play(first.plan.no_hits(), 1, self._options.on_progress)
             Show(first.plan, backend, self._options.on_progress).pixels(hits)
         self._player, self._before = player, None
@@ -141,7 +141,7 @@ class ScatterRefinement:
                 yield self._of_small(player, shown, step)
         else:
             yield self._first(player)
-        player.plan = plan = with_enough(player).plan
+        player.plan = plan = with_enough(player, watch).plan
         own = self._own
         if own and own.hits.chunks > plan.chunks:  # of a display that asks for more
             self._other = replace(own, going=None)
@@ -193,7 +193,7 @@ class ScatterRefinement:
 
     def _first(self, player: Player) -> Refined:
         """Return a small picture, of sums of its own."""
-        first, watch = _first_player(player), self._options.on_progress
+        first, watch = self._few or _first_player(player), self._options.on_progress
         hits = first.play(first.plan.no_hits(), first.plan.chunks, watch)
         pixels = Show(first.plan, player.backend, watch).pixels(hits)
         return Refined(pixels, _step(player.plan), "a first look", False)

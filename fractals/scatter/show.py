@@ -425,7 +425,7 @@ def _reopen(adder: BandAdder, numbers: Numbers) -> BandAdder:
     rows = range(numbers["top"], numbers["bottom"])
     plan = replace(adder.plan, reserve=numbers["margin"], band=numbers["band"], rows=rows)
     plan.check_memory(adder.room)
-    return BandAdder(Player(plan, adder.player.backend), adder.room)
+    return BandAdder(adder.player.planned(plan), adder.room)
 
 
 KIND = OF_STORES._replace(

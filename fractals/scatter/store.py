@@ -133,11 +133,11 @@ def resume(
     player = adder.player  # knows how many orbits are enough, if both are the same scene
     if scene.unframed() != asked.scene:
         begun = replace(asked, scene=scene.unframed(), enough=0)
-        player = enough(Player(begun, player.backend))
+        player = enough(player.planned(begun))
     theirs = player.plan
     if (asked.chunks, points_of(asked.scene)) > (theirs.chunks, points_of(theirs.scene)):
         scene = scene.replace(quality=asked.scene.scatter.quality)
-        player = Player(replace(asked, scene=scene.unframed()), adder.player.backend)
+        player = adder.player.planned(replace(asked, scene=scene.unframed()))
     if player.plan.enough:  # with another display, fewer may be enough than there are
         player.plan = replace(player.plan, enough=max(player.plan.chunks, hits.chunks))
     return _reopen(HitAdder(player), store.numbers), replace(hits, scene=scene)
@@ -145,7 +145,7 @@ def resume(
 
 def _reopen(adder: HitAdder, numbers: Numbers) -> HitAdder:
     plan = replace(adder.plan, reserve=numbers["margin"])
-    return HitAdder(Player(plan, adder.player.backend))
+    return HitAdder(adder.player.planned(plan))
 
 
 def _sums_version(plan: ScatterPlan) -> int:

@@ -13,9 +13,11 @@ from fractals.backends.devices import choose, open_backend
 from fractals.backends.python import PythonBackend
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import OptionError, SceneError
+from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.scatter import cells
-from fractals.scatter.buddhabrot import make_look_body, make_sobol, mirrors
+from fractals.scatter import cells, enough
+from fractals.scatter.buddhabrot import first_above, make_look_body, make_sobol, mirrors
+from fractals.scatter.game import SHADES
 from fractals.scatter.play import Iterated, open_player
 
 STEPS = {
@@ -248,6 +250,47 @@ def test_a_nebula_has_a_limit_for_each_channel():
     assert abs(picture[..., 0] - picture[..., 2]).max() > 30
 
 
+def test_a_channel_without_points_in_view_leaves_the_others_their_light():
+    hits, _ = counted(scene_of(red=300, green=60, blue=20, least=3, quality=5.0, cells=256))
+    hits.sums[..., 2] = 0
+    means = fractals.recolor(hits, device="cpu").pixels.mean((0, 1))
+    assert means[0] > 20 < means[1]
+    assert means[2] == 0
+    hits.sums[..., 1] = 0
+    assert fractals.recolor(hits, device="cpu").pixels[..., 0].mean() > 20
+
+
+@pytest.mark.parametrize("limit", [8, 20, 500])
+def test_orbits_that_stay_have_the_last_color_whatever_the_least_is(limit):
+    formula = scene_of(anti=True, least=20).make_any_formula()
+    assert first_above(formula.bounds(limit), limit) == SHADES - 1
+
+
+def test_the_cells_of_a_call_are_found_once(tmp_path, monkeypatch):
+    """A look, a frame's moments and a store that goes on have the same view."""
+    found, orbits = [], cells.Cells.orbits
+    monkeypatch.setattr(enough, "PIXELS", 32)
+
+    def seen(self):
+        found.append(self._backend.kind)
+        return orbits(self)
+
+    monkeypatch.setattr(cells.Cells, "orbits", seen)
+    scene = scene_of(cells=64, max_iterations=30, quality="good", size=(24, 16))
+    options, path = RenderOptions(device="cpu"), tmp_path / "a.fz"
+    for call in (
+        lambda: family_of(scene).expose([scene], options),
+        lambda: family_of(scene).expose([scene, scene.replace(width="4.4")], options),
+        lambda: fractals.compute_to(path, scene.replace(quality=0.5), device="cpu"),
+        lambda: fractals.compute_to(path, scene, device="cpu", part=(0, 2)),
+        lambda: fractals.compute_to(path, scene, device="cpu"),
+        lambda: open_player(scene, options).check(3),  # not by plain Python, which takes minutes
+    ):
+        call()
+        assert found == ["cpu"]
+        found.clear()
+
+
 def test_a_store_of_orbits_goes_on(tmp_path):
     scene = scene_of(cells=256, max_iterations=100, quality=4.0)
     whole, parts = tmp_path / "whole.fz", tmp_path / "parts.fz"
@@ -282,6 +325,7 @@ def test_bad_options_are_told(tmp_path, capsys):
     for text, words in (
         ("of=newton", "of: the orbits of 'newton' do not escape"),
         ("of=lyapunov", "of: the orbits of 'lyapunov' stay on the real axis"),
+        ("of=re(z*z+c)+i*im(z)", "stay on the real axis"),  # whatever its name is
         ("of=mandelbrott", "unknown formula 'mandelbrott'; did you mean 'mandelbrot'?"),
         ("of=flame", "of: 'flame' has no orbits of a plane: name an escape-time formula"),
         ("red=100", "give all three or none"),

@@ -307,6 +307,21 @@ def test_bad_scenes(table, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("formula", ["flame", "clifford", "buddhabrot"])
+def test_views_beyond_the_range_of_numbers_are_one_line(formula):
+    small = {"formula": formula, "size": (12, 8), "quality": 0.01, "device": "cpu"}
+    far = {"float32": "1e16", "float64": "1e141"}
+    for precision, wide in far.items():
+        for key, given in (("width", wide), ("width", f"1e-{wide[2:]}"), ("center", (wide, "0"))):
+            with pytest.raises(SceneError, match=rf"view\.{key}: '.*' is beyond 1e±\d+, where"):
+                fractals.render(**small, **{key: given}, precision=precision)
+        for given in (f"1e{int(wide[2:]) - 2}", f"1e-{int(wide[2:]) - 2}"):
+            fractals.plan(**small, width=given, precision=precision)
+    for given in ("1e-1000000", "1e1000000"):
+        with pytest.raises(SceneError, match=r"view\.width"):
+            fractals.plan(**small, width=given)
+
+
 def test_what_a_flame_has_not_is_one_line():
     scene = fractals.load_scene({"formula": "flame"})
     for changes, message in (

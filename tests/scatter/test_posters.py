@@ -144,7 +144,9 @@ def test_the_forecast_of_a_poster(divided, capsys):
 def test_what_does_not_fit(divided, monkeypatch, tmp_path):
     scene = scene_of(FLAME, **LOOKS["estimate"])
     divided(4, scene)
-    with pytest.raises(OptionError, match=r"or draw it with render, which needs less"):
+    with pytest.raises(
+        OptionError, match=r"draw it with render and keep no samples, which needs less"
+    ):
         fractals.compute_to(tmp_path / "a.fz", scene, device="cpu")
     with pytest.raises(OptionError, match=r"GiB are free: give a smaller size=, or less"):
         fractals.compute(scene, device="cpu")

@@ -8,7 +8,7 @@ from fractals import catalog
 from fractals.backends.devices import choose, open_backend
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.scatter import refine
+from fractals.scatter import enough, refine
 from fractals.scatter.plan import CHUNK, make_scatter_plan
 from fractals.scatter.play import (
     FUNCTIONS,
@@ -116,6 +116,45 @@ def test_the_first_picture_of_orbits_is_of_few_cells():
     assert [each for each in pictures if each][-1].exact
     assert len(made._player.data().cells) > refine.FIRST_CELLS
     assert np.array_equal(last(begun(scene)).pixels, drawn(scene))
+
+
+def test_a_look_ends_where_the_view_is_replaced(monkeypatch):
+    """It may take seconds, in which nobody else is drawn for."""
+    monkeypatch.setattr(enough, "PIXELS", 200)
+    judged, honest, replaced = [], enough.lit_of, []
+    monkeypatch.setattr(enough, "lit_of", lambda *given: judged.append(1) or honest(*given))
+
+    class Stale(Exception):
+        pass
+
+    def progress(done, of):
+        if replaced:
+            raise Stale
+
+    scene = fractals.load_scene({"formula": {"name": "buddhabrot", "cells": 64}})
+    scene = scene.replace(size=(160, 100), max_iterations=30)
+    pictures = begun(scene, progress=progress).pictures()
+    assert next(pictures).step > 1
+    replaced.append(True)
+    with pytest.raises(Stale):
+        next(pictures)
+    assert not judged
+
+
+def test_the_first_picture_of_orbits_is_prepared_once(monkeypatch):
+    made, honest = [], refine._first_player
+    monkeypatch.setattr(refine, "_first_player", lambda player: made.append(1) or honest(player))
+    scene = fractals.load_scene({"formula": {"name": "buddhabrot", "cells": 64}})
+    one = begun(scene.replace(size=(160, 100), max_iterations=30))
+    next(one.pictures())
+    assert len(made) == 1
+
+
+def test_all_sums_that_are_kept_are_counted():
+    one = begun(FLAME)
+    last(one)
+    assert one.kept > FLAME.image.size[0] * FLAME.image.size[1] * 32
+    assert begun(FLAME.replace(palette="lagoon"), one).kept == one.kept
 
 
 def test_a_spectrum_counts_the_palette_to_the_bit():
