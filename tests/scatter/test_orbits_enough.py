@@ -107,9 +107,9 @@ def test_a_picture_its_sums_and_its_store_have_the_same_orbits(tmp_path):
 def test_a_store_that_goes_on_looks_once(tmp_path, monkeypatch):
     looks, honest = [], enough.enough_of
 
-    def counted(player, noise):
+    def counted(player, noise, progress):
         looks.append(player.plan.scene.image.size)
-        return honest(player, noise)
+        return honest(player, noise, progress)
 
     fractals.compute_to(tmp_path / "a.fz", SCENE, device="cpu", part=(0, 2))
     monkeypatch.setattr(enough, "enough_of", counted)
