@@ -88,10 +88,8 @@ QUIET = (
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
 # Types whose orbits begin with 0, and not with the pixel, by the rules bof60 and bof61
 FROM_0 = "mandel mandel4 mandellambda manfn+zsqrd spider manowar magnet1m magnet2m".split()  # noqa: SIM905
-VIEWS = {
-    "corners": ("center-mag",),
-    "center-mag": ("corners",),
-}  # keys that a key takes the place of
+# Keys whose place a key takes
+VIEWS = {"corners": ("center-mag",), "center-mag": ("corners",)}
 Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
 
 
