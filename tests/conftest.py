@@ -13,6 +13,7 @@ from support import facts, lost_numbers
 from support.opencl import OPENCL
 
 import fractals
+from fractals.backends import compilation
 from fractals.cli import main, messages
 from fractals.rendering import preview
 from fractals.threads import core_count
@@ -20,6 +21,8 @@ from fractals.threads import core_count
 # Examples take longer while other programs use the cores.
 hypothesis.settings.register_profile("fractals", deadline=None)
 hypothesis.settings.load_profile("fractals")
+# Compiling raises Python's limit of nested calls: Hypothesis warns where a test does that.
+compilation.allow_nested_calls()
 
 SAMPLES = Path(__file__).parents[2] / "shared" / "data"  # files of other programs, not in git
 
