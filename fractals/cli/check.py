@@ -84,7 +84,7 @@ def bench_command(
             raise OptionError("--read shows saved figures: name no workloads with it")
         how = ("devices", "runs", "size", "precision", "threads", "quick", "crossover")
         shared.check_left_out("--read shows saved figures", *how)
-        report = reports.read_report(saved)
+        report = reports.read_own_report(saved)
     else:
         from fractals.tools.bench import choose_devices, label, load_workload, measure
 

@@ -233,7 +233,7 @@ def test_json_holds_hardware_versions_and_results(saved):
     (result,) = table["results"]
     assert result["size"] == list(TINY)
     assert set(result["devices"][0]["stages"]["iterate"]) == {"median", "min", "max"}
-    assert bench_report.read_report(saved) == table
+    assert bench_report.read_own_report(saved) == table
     bench_report.check(table)
 
 
@@ -255,7 +255,7 @@ def test_a_report_that_was_edited_is_no_report(saved, tmp_path, key):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(table))
     with pytest.raises(SceneError, match=r"x\.json: not what fractals bench --json writes$"):
-        bench_report.read_report(path)
+        bench_report.read_own_report(path)
 
 
 def test_a_report_of_another_version(tmp_path):
