@@ -201,7 +201,7 @@ def test_the_c_becomes_a_rung_of_the_ladder(libraries, tmp_path):
         assert rungs[-1]["name"] in ("C, 512 bits, 1 thread", "C, 256 bits, 1 thread")
         assert rungs[-1]["differing_counts"] == 0
     assert rungs[-1]["name"] in bench_report.text(whole)
-    bench_report.draw(whole, tmp_path / "ladder.png")
+    bench_report.draw(whole, tmp_path / "ladder.png", overwrite=False)
 
 
 def test_a_report_without_a_ladder_gets_no_rung(capsys, tmp_path):
