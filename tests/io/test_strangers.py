@@ -360,7 +360,7 @@ IDAT, IEND = (b"IDAT", zlib.compress(bytes(10))), (b"IEND", b"")
         ([header(16, 9), *[(b"tEXt", b"a\0")] * 20_000, IDAT, IEND], "shorter than"),
         (
             [header(16, 9), (b"iTXt", b"fractals:scene" + 5 * b"\0" + b'"a.toml"'), IDAT, IEND],
-            "str",
+            "not a text",
         ),
     ],
 )
