@@ -151,7 +151,7 @@ def test_cameras_of_a_solid_are_nearer_and_see_more(monkeypatch):
     assert score_of(home.plan, home.probe()) < 4 * found[0].score
     assert len(surface_of(home.plan, home.probe())) > 100
     labels = [label for label, _ in mutations(whole, seed=3)]
-    assert sum(label.startswith("Near by") for label in labels[:12]) >= 4
+    assert sum(label.way.startswith("near_by") for label in labels[:12]) >= 4
     with pytest.raises(OptionError, match="flat pictures"):
         find_interesting(whole, panorama=True)
     with pytest.raises(FractalsError, match="sees nothing of the solid"):
