@@ -51,6 +51,19 @@ class Label(NamedTuple):
     way: Literal["", "near_by", "near_by_in", "colored_by", "under_a_layer"] = ""
     other: str = ""  # the coloring, or that of the layer above
 
+    def __str__(self) -> str:
+        """Return the caption in a sheet: "Orchid under slopes"."""
+        return CAPTIONS[self.way].format(self.label, self.other)
+
+
+CAPTIONS = {
+    "": "{0}",
+    "near_by": "Near by: {0}",
+    "near_by_in": "Near by, in {0}",
+    "colored_by": "{0}, by {1}",
+    "under_a_layer": "{0} under {1}",
+}
+
 
 def mutations(
     scene: Scene, seed: int = 0, device: str = "cpu", locked: Collection[str] = ()

@@ -11,6 +11,7 @@ import re
 import runpy
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -302,6 +303,20 @@ def test_surprises_are_twelve_different_scenes():
     assert [each for _, each in surprise.mutations(scene, 6)] != found
     assert any(each.view != scene.view for each in found)
     assert any(each.color.layers for each in found)
+
+
+def test_captions_of_a_sheet_of_surprises(monkeypatch):
+    scene, cells = fractals.load_scene("seahorse", size=(64, 48)), []
+    drawn = iter(np.random.default_rng(5).integers(0, 255, (99, 48, 64, 3), np.uint8))
+    monkeypatch.setattr(surprise, "render", lambda *_, **__: SimpleNamespace(pixels=next(drawn)))
+    monkeypatch.setattr(surprise.sheet, "assemble", lambda found, _: cells.extend(found))
+    monkeypatch.setattr(surprise.sheet, "png", lambda _: b"")
+    surprise.draw_sheet(scene, 5)
+    texts = [each.label for each in cells]
+    form = r"\d+  (Near by, in [a-z ]+|[A-Z][a-z ]+(, by [a-z ]+| under [a-z ]+)?)"
+    assert len(texts) == surprise.COUNT
+    assert all(re.fullmatch(form, text) for text in texts), texts
+    assert any("Near by, in" in text for text in texts)
 
 
 def test_flat_pictures_are_left_out():
