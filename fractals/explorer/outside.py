@@ -62,7 +62,8 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     try:
         return validate(table)
     except (OptionError, SceneError) as error:
-        raise SceneError(str(error).replace(OF_FILES, "a file that is sent holds it")) from None
+        line = str(error).replace(OF_FILES, "a file that is sent holds it")
+        raise SceneError(line, **error.about) from None
 
 
 def _texts(part: Any) -> Iterator[str]:
