@@ -1320,7 +1320,8 @@ def test_a_panel_that_was_not_loaded_comes_with_the_page_once_the_server_answers
     again.wait_for()  # no page is better than the one that is there
     tab.context.unroute_all()
     tab.context.set_offline(False)
-    again.click()
+    with tab.page.expect_navigation():
+        again.click()
     tab.until("window.explorer?.catalog && !document.querySelector('.message')")
     tab.settle()
     assert place_of(tab.run("explorer.scene")) == place_of(before)
