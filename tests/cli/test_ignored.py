@@ -227,10 +227,10 @@ def test_a_letter_is_no_option_of_a_formula_that_nobody_named(run, words, hint):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("film --fps 0", "--fps: '0' is no rate: give 1 to 240 frames a second, such as 30"),
+        ("film --fps 0", "--fps 0: give 1 to 240"),
         (
             "film --fps 500fps",
-            "--fps: '500fps' is no rate: give 1 to 240 frames a second, such as 30",
+            "--fps 500: give 1 to 240",
         ),
         ("film --cycle 1e5", "--cycle: '1e5' is no time: give seconds up to 86400, such as 40"),
         (
