@@ -444,6 +444,7 @@ declare namespace Received {
     whole: string[];
     values: boolean;
     exposure: number;
+    gamma: number;
     tables?: Record<string, unknown> | null;
     holomorphic?: boolean | null;
     deep?: boolean | null;
@@ -790,7 +791,7 @@ declare namespace Scenes {
   /** How the hits of a scatter image become light: as flam3 shows flames. */
   interface Display {
     brightness?: number;
-    gamma?: number;
+    gamma?: number | "auto";
     gamma_threshold?: number;
     vibrancy?: number;
     highlight_power?: number;

@@ -75,7 +75,7 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "steps": ("Points of each trajectory of a scatter image.", ()),
     "fuse": ("Steps of a trajectory before its points are drawn.", ()),
     "brightness": ("Brightness of a scatter image.", ()),
-    "gamma": ("Gamma of a scatter image.", ()),
+    "gamma": ("Gamma of a scatter image; auto: 2 for Buddhabrots, else 4.", ("auto",)),
     "gamma_threshold": ("Density below which gamma is straight.", ()),
     "vibrancy": ("1: gamma of the density; 0: gamma of each color channel.", ()),
     "highlight_power": ("How much colors that are too bright turn to white.", ()),

@@ -485,6 +485,7 @@ class FormulaFacts(Message):
     whole: list[str]
     values: bool
     exposure: float
+    gamma: float
     tables: dict[str, Any] | None = None
     holomorphic: bool | None = None
     deep: bool | None = None

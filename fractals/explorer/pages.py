@@ -44,7 +44,7 @@ from fractals.rendering.tiles import Tile, tiles_within
 from fractals.scene.model import Scene
 from fractals.scene.paint import Blend, Paint
 from fractals.scene.picture import Develop
-from fractals.scene.scatter import FILTERS
+from fractals.scene.scatter import FILTERS, Display
 from fractals.scene.table import Table
 from fractals.tools import sheet
 from fractals.tools.schema import schema_of
@@ -278,6 +278,7 @@ def _formula_facts(name: str) -> dict[str, Any]:
         "whole": [key for key, value in options if type(value) is int],
         "values": families.load(formula.family).single_pixels,
         "exposure": Develop().usual(formula.family)[0],
+        "gamma": Display().usual_gamma(getattr(formula, "method", "")),
     }
     usual = {key: given.default for key, given in inspect.signature(make).parameters.items()}
     if tables := {key: value for key, value in usual.items() if isinstance(value, tuple)}:

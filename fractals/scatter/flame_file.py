@@ -317,7 +317,8 @@ def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         "filter_shape": display.filter.replace("b_spline", "bspline"),
         "quality": _text(points_of(scene)),
         "background": " ".join(_text(float(v)) for v in parse_color(display.background)),
-        **{key: _text(getattr(display, key)) for key in TONES},
+        **{key: _text(getattr(display, key)) for key in TONES if key != "gamma"},
+        "gamma": _text(display.usual_gamma(flame.method)),
         "temporal_samples": 1,
         "passes": 1,
     }

@@ -132,7 +132,7 @@ def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
     behind = srgb_from_linear(linear_of(display.background, scene.image.primaries))
     if scene.image.primaries == "srgb":
         behind = np.array(parse_color(display.background))
-    gamma = 1 / display.gamma
+    gamma = 1 / display.usual_gamma(scene.make_any_formula().method)
     threshold = max(display.gamma_threshold, 1e-30)
     numbers = [gamma, threshold, threshold ** (gamma - 1), display.vibrancy]
     numbers += [display.highlight_power, *behind.tolist()]

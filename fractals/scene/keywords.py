@@ -74,7 +74,7 @@ class SceneKeywords(SceneTables, total=False):
     steps: SupportsIndex
     fuse: SupportsIndex
     brightness: SupportsFloat
-    gamma: SupportsFloat
+    gamma: SupportsFloat | Literal["auto"]
     gamma_threshold: SupportsFloat
     vibrancy: SupportsFloat
     highlight_power: SupportsFloat

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from fractals import catalog
 from fractals.errors import shown
 from fractals.scene.checks import After, Before, entry
-from fractals.scene.picture import ColorText
+from fractals.scene.picture import ColorText, auto_or
 from fractals.scene.table import Table
 
 Quality = Literal["draft", "good", "best"]
@@ -77,13 +77,22 @@ def _filter(name: str) -> str:
     return name
 
 
+# What gamma "auto" means, by the method of a formula. That of flames is flam3's: it would turn the
+# haze around a Buddhabrot brown, and make its noise visible.
+GAMMAS = {"orbits": 2.0}
+FLAME_GAMMA = 4.0
+Gamma = auto_or(lambda x: 0.01 <= x <= 100, "a number from 0.01 to 100")
+
+
 class Display(Table):
     """How the hits of a scatter image become light: as flam3 shows flames."""
 
     brightness: float = entry(
         default=4.0, ge=0, le=1e6, description="brightness of a scatter image"
     )
-    gamma: float = entry(4.0, ge=0.01, le=100, description="gamma of a scatter image")
+    gamma: Annotated[float | Literal["auto"], Gamma] = entry(
+        default="auto", description="gamma of a scatter image; auto: 2 for Buddhabrots, else 4"
+    )
     gamma_threshold: float = entry(
         default=0.01, ge=0, le=1, description="density below which gamma is straight"
     )
@@ -117,3 +126,7 @@ class Display(Table):
     filter_radius: float = entry(
         default=0.5, ge=0, le=10, description="width of that filter, in pixels"
     )
+
+    def usual_gamma(self, method: str) -> float:
+        """Return the gamma of an image of a formula of a method."""
+        return GAMMAS.get(method, FLAME_GAMMA) if self.gamma == "auto" else self.gamma

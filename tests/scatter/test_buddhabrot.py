@@ -375,3 +375,17 @@ def test_a_round_may_ask_for_no_cell():
     formula = {"name": "buddhabrot", "cells": 64}
     given = {"formula": formula, "max_iterations": 20, "quality": 0.5, "size": (24, 16)}
     assert fractals.render(**given, device="python").size == (24, 16)
+
+
+def test_gamma_is_two_unless_the_scene_says_more():
+    """flam3's, 4, turned the haze around them brown."""
+
+    def pixels(scene, **keys):
+        return fractals.render(scene.replace(**keys)).to_pil().tobytes()
+
+    orbits = scene_of(quality=1)
+    points = fractals.load_scene(formula="clifford", size=(32, 24), quality=1)
+    assert pixels(orbits) == pixels(orbits, gamma=2) != pixels(orbits, gamma=4)
+    assert pixels(points) == pixels(points, gamma=4) != pixels(points, gamma=2)
+    with pytest.raises(SceneError, match=r"^display.gamma: '0' is not 'auto' or a number from"):
+        orbits.replace(gamma=0)

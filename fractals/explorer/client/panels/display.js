@@ -1,6 +1,6 @@
 /** How an image of points is shown: the display of the scene, in place of values and layers. */
 import { html } from "../html.js";
-import { displayOf } from "../points.js";
+import { displayOf, nameOf } from "../points.js";
 import { observe } from "../state.js";
 import { Slider } from "../slider.js";
 import { Row, Section, Select, words } from "../ui.js";
@@ -25,6 +25,7 @@ const NOISE = /** @type {Name[]} */ ([
   "gamma_threshold",
   "filter_radius",
 ]);
+const FLAME_GAMMA = 4; // of a formula that the catalog does not hold
 const own = observe({ drags: 0 });
 
 export function Shown(
@@ -36,7 +37,9 @@ export function Shown(
 ) {
   const { schema } = explorer.catalog,
     display = displayOf(explorer.wished, schema),
-    known = schema.$defs.Display.properties;
+    known = schema.$defs.Display.properties,
+    formula = nameOf(explorer.wished.formula),
+    usual = explorer.catalog.formulas.find(({ name }) => name === formula)?.gamma ?? FLAME_GAMMA;
   const put = (/** @type {Scenes.Display} */ values, step = "") =>
     explorer.changeIn("display", values, step);
   const drag = (/** @type {Name} */ name) => (/** @type {number} */ value) =>
@@ -44,8 +47,10 @@ export function Shown(
   const done = (/** @type {Name} */ name) => (/** @type {number} */ value) =>
     put({ [name]: value }, `gesture ${name} ${own.drags++}`);
   const field = (/** @type {Name} */ name) => {
-    const [least, most, log] = RANGES[name];
-    return html`<${Slider} key=${name} label=${words(name)} value=${display[name]} usual=${known[name].default} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
+    const [least, most, log] = RANGES[name],
+      chosen = display[name],
+      value = chosen === "auto" ? usual : chosen;
+    return html`<${Slider} key=${name} label=${words(name)} value=${value} usual=${known[name].default} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
   };
   const back =
     (/** @type {string} */ step) =>
