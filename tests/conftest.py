@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from support import browser as browsers
-from support import facts, lost_numbers
+from support import facts, lost_numbers, quick_fma
 from support.opencl import OPENCL
 
 import fractals
@@ -23,6 +23,7 @@ hypothesis.settings.register_profile("fractals", deadline=None)
 hypothesis.settings.load_profile("fractals")
 # Compiling raises Python's limit of nested calls: Hypothesis warns where a test does that.
 compilation.allow_nested_calls()
+quick_fma.install()
 
 SAMPLES = Path(__file__).parents[2] / "shared" / "data"  # files of other programs, not in git
 
