@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,14 +90,23 @@ SILENT = {  # verbs that print no data
 }
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with the files that the command lines of `WRITERS` read."""
+    folder = tmp_path_factory.mktemp("made")
+    fractals.render(**SMALL).save(folder / "own.png")
+    fractals.compute(**SMALL).save(folder / "own.npz")
+    small = fractals.Scene().replace(size=(32, 32), max_iterations=9)
+    fractals.save_scene(small, folder / "own.toml")
+    (folder / "own.json").write_text(json.dumps(make_report([])))
+    (folder / "own.py").write_text("print('own')\n")
+    return folder
+
+
 @pytest.fixture
-def own(run):
-    """Write the files that the command lines of `WRITERS` read."""
-    fractals.render(**SMALL).save("own.png")
-    fractals.compute(**SMALL).save("own.npz")
-    fractals.save_scene(fractals.Scene().replace(size=(32, 32), max_iterations=9), "own.toml")
-    Path("own.json").write_text(json.dumps(make_report([])))
-    Path("own.py").write_text("print('own')\n")
+def own(run, made):
+    """Copy the files that the command lines of `WRITERS` read into the test's folder."""
+    shutil.copytree(made, ".", dirs_exist_ok=True)
 
 
 def without_facts(err):
