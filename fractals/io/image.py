@@ -246,10 +246,17 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         self.to_pil().show(title=self.scene.title or "fractals")
 
     def to_pil(self) -> Any:
-        """Return the picture as a Pillow image of 8 bits per channel."""
+        """Return the picture as a Pillow image of 8 bits per channel.
+
+        One of high dynamic range is converted to sRGB: light brighter than white is cut off.
+        """
         import PIL.Image
 
-        pixels = self.pixels if self.pixels.itemsize == 1 else (self.pixels >> 8).astype(np.uint8)
+        pixels = self.pixels
+        if self.scene.image.hdr:
+            pixels = _srgb_of_pq(pixels)
+        elif pixels.itemsize > 1:
+            pixels = (pixels >> 8).astype(np.uint8)
         picture = PIL.Image.fromarray(pixels)
         if profile := png.icc_profile(self.scene.image.gamut):
             picture.info["icc_profile"] = profile
@@ -492,3 +499,15 @@ def _lost_beside(file_format: str, scene: Scene) -> str:
         most = f"at most {exif.MAX_JPEG} bytes of a scene"
         return f"{file_format} carries {most}, and this one is larger: keep a PNG or a .toml"
     return f"{file_format} carries no dpi" if dpi else ""
+
+
+def _srgb_of_pq(pixels: Pixels) -> Pixels:
+    """Return sRGB pixels of those of high dynamic range: PQ of BT.2020."""
+    from fractals.color.palette import GAMUTS, srgb_from_linear
+    from fractals.kernels.develop import C1, C2, C3, M1, M2, PQ_NITS, WHITE_NITS
+
+    values = np.arange(65536) / 65535
+    power = values ** (1 / M2)
+    nits = PQ_NITS * (np.maximum(power - C1, 0) / (C2 - C3 * power)) ** (1 / M1)
+    light = (nits / WHITE_NITS)[pixels] @ np.linalg.inv(GAMUTS["bt2020"]).T
+    return np.rint(255 * srgb_from_linear(light.clip(0, 1))).astype(np.uint8)

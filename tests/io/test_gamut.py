@@ -163,6 +163,14 @@ def test_hdr_is_pq_of_white_at_203_nits():
     assert 500 < bent.max() <= 1001
 
 
+def test_pillows_picture_of_hdr_is_srgb():
+    """Previews and `show` were gray: Pillow knows no PQ."""
+    plain = np.asarray(drawn().to_pil()).astype(int)
+    converted = np.asarray(drawn(hdr=True).to_pil()).astype(int)
+    assert converted.shape == plain.shape
+    assert np.abs(converted - plain).max() <= 1
+
+
 @pytest.mark.parametrize("keys", [{"hdr": True, "curve": "filmic"}, {"gamut": "p3", "grain": 0.1}])
 def test_every_device_gives_the_same_bits(device, keys):
     given = scene(**keys, size=(7, 5), exposure=2)
