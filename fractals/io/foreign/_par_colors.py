@@ -15,6 +15,7 @@ from fractals.errors import InputError, SceneError, counted
 from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
 from fractals.io.foreign._view import real, whole
+from fractals.scene.model import validate
 
 MAX_COLORS = 256
 HALF_TURN = 180  # numbers of the rules atan: degrees
@@ -49,6 +50,8 @@ INSIDE = {
     "fmod": "the remainder of |z|², which gives the colors inside",
     "atan": "the angle of the last z, which gives the colors inside",
 }
+# Types whose orbits begin with 0, and not with the pixel, by the rules bof60 and bof61
+FROM_0 = "mandel mandel4 mandellambda manfn+zsqrd spider manowar magnet1m magnet2m".split()  # noqa: SIM905
 # Numbers that Fractint takes for names of rules, as old files have them.
 _RULES = ("iter", "real", "imag", "mult", "summ", "atan", "fmod", "tdis")
 NUMBERED = {f"outside=-{k}": rule for k, rule in enumerate(_RULES, 1)} | {
@@ -114,10 +117,61 @@ def color_of(
     return color
 
 
+def lyapunov_colors(
+    fields: Entry, steps: int, warmup: int, beside: Beside, lost: list[str]
+) -> dict[str, Any]:
+    """Return the colors of the type `lyapunov`.
+
+    The value is half of e to the exponent: order goes down colors 1 to 255, and chaos has 0.
+    """
+    inside, at = fields.get("inside", ("1", "inside"))
+    inside = inside if inside.isdecimal() else "1"  # as Fractint does, for it has no other there
+    color = color_of({**fields, "inside": (inside, at)}, steps, 0, None, beside, lost)
+    found: dict[str, Any] = {"coloring": {"name": "lyapunov", "warmup": warmup}}
+    if colors := color.get("palette", {}).get("stops"):
+        around = [name for _, name in colors]
+        chaos = color.get("inside", "#000000")
+        ends = [[0.5 * (1 - k / len(around)), name] for k, name in enumerate(around)]
+        stops = [*reversed(ends), [0.50001, chaos], [0.99999, chaos]]
+        found["palette"] = {"stops": stops}
+        found |= {"transfer": "linear", "density": 1.0, "offset": 0.0}
+    return found
+
+
 def rule_of(fields: Entry, key: str) -> str:
     """Return the rule of colors "outside" or "inside": a name, or the number of the one color."""
     text = fields.get(key, ("iter" if key == "outside" else "1", ""))[0].lower()
     return NUMBERED.get(f"{key}={text}", text)
+
+
+def first_of_least(fields: Entry, name: str) -> str:
+    """Return the z with which orbits begin, where a rule of the least |z| inside is given.
+
+    The least |z| is that of the points after it: of the pixel "c", or of 0 where Fractint makes the
+    pictures of *The Beauty of Fractals*. "": of Julia sets, or without such a rule.
+    """
+    if rule_of(fields, "inside") not in ("bof60", "bof61") or name == "julia":
+        return ""
+    plain = fields.get("nobof", ("no", ""))[0].lower() in ("yes", "y", "1")
+    return "0" if name in FROM_0 and not plain else "c"
+
+
+def name_of_coloring(layer: Mapping[str, Any]) -> str:
+    """Return the name of a layer's coloring."""
+    own: Any = layer["coloring"]
+    return str(own if isinstance(own, str) else own["name"])
+
+
+def check_period(table: dict[str, Any], lost: list[str]) -> None:
+    """Take a layer of periods away where what was before decides, too."""
+    layers = table["color"].get("layers", [])
+    if "period" in map(name_of_coloring, layers):
+        formula = validate({"formula": table["formula"]}).make_formula()
+        if formula.uses_previous or formula.phases or formula.remember:
+            table["color"]["layers"] = [
+                each for each in layers if name_of_coloring(each) != "period"
+            ]
+            lost.append(f"{INSIDE['period']} ('inside=period')")
 
 
 def _numbered(number: int) -> int:
