@@ -496,7 +496,11 @@ def test_what_is_lost():
         ("inside=-102", "the period of the cycle, which gives the colors inside"),
         ("biomorph=0", "one color where only one part of the last z is large"),
         ("distest=1", "the distance to the set, which gives the colors"),
-        ("ranges=0/9/-2", "ranges of counts that share a color (ranges=0/9/-2)"),
+        ("ranges=0/9/-2", "that share a color (line 2: ranges: '0/9/-2' are no counts that rise)"),
+        ("ranges=0/9/20", "ranges of counts that share a color (ranges=0/9/20): counts go round"),
+        ("logmap=5", "the curve of colors (logmap=5): counts go round the colors evenly"),
+        ("logmap=b", "the curve of colors (line 2: logmap: 'b' is not a decimal number such"),
+        ("logmode=auto", "the least count at the edge of the screen"),
     ],
 )
 def test_losses_say_what_the_picture_lacks(keys, words):
@@ -544,6 +548,100 @@ def test_the_potential_gives_the_numbers_of_colors(entry, radius, given):
 def test_a_type_of_another_degree_has_no_potential():
     (line,) = read(f"marksmandel params=0/0/3/0 potential=255/200/0 {GRAY}")[1]
     assert "the continuous potential" in line
+
+
+def numbers_of_counts(keys, steps):
+    """Return the number of the color of each count up to the limit, after Fractint's documents."""
+    key, _, text = keys.partition("=")
+    numbers = {}
+    if key == "ranges":  # "all counts up to 10, then up to 30 in stripes of 5, ..."
+        color, count, parts = 0, 0, text.split("/")
+        while parts:
+            part = int(parts.pop(0))
+            width = -part if part < 0 else 0
+            end = int(parts.pop(0)) if width else part
+            begin, end = count, steps if not parts else end
+            while count <= end:
+                stripe = (count - begin) // width % 2 if width else 0
+                numbers[count] = color + stripe
+                count += 1
+            color += 2 if width else 1
+        return numbers
+    flag = {"yes": 1, "old": -1}.get(text) or int(text)
+    low = abs(flag) if abs(flag) > 1 else 0
+    for count in range(1, steps):
+        n, colors = count - low, 255 if low == 0 else 254
+        if flag == -1:
+            numbers[count] = 1 + math.floor(colors * math.log(count) / math.log(steps))
+        elif n <= (1 if flag > 0 else 0):
+            numbers[count] = 1
+        elif flag > 0:
+            curved = colors * math.log(n) / math.log(steps - low)
+            numbers[count] = n if n <= curved else 1 + math.floor(curved)
+        else:
+            curved = colors * math.sqrt(n / (steps - low))
+            numbers[count] = 1 + (n if n <= curved else math.floor(curved))
+    return numbers
+
+
+# Keys, a limit, and a view whose counts have many values
+CURVES = [
+    ("logmap=yes", 2000, "-0.7436/0.1318/900"),
+    ("logmap=yes", 20, "-0.5/0/0.7"),  # so few that each has its own number
+    ("logmap=old", 2000, "-0.7436/0.1318/900"),
+    ("logmap=-1", 150, "-0.7436/0.1318/90"),
+    ("logmap=40", 2000, "-0.7436/0.1318/900"),
+    ("logmap=2", 150, "-0.7436/0.1318/90"),
+    ("logmap=9999", 150, "-0.7436/0.1318/90"),  # beyond the limit: one color
+    ("logmap=-30", 2000, "-0.7436/0.1318/900"),
+    ("ranges=0/10/50/-7/90/300", 2000, "-0.7436/0.1318/900"),
+    ("ranges=30/-1/70", 150, "-0.7436/0.1318/90"),
+    ("logmap=yes ranges=0/3/9", 20, "-0.5/0/0.7"),
+]
+
+
+@pytest.mark.parametrize(("keys", "steps", "view"), CURVES)
+def test_a_curve_gives_each_count_its_number_of_a_color(keys, steps, view):
+    entry = f"mandel {keys} maxiter={steps} inside=0 center-mag={view} {GRAY}"
+    scene, lost = read(entry)
+    found, _ = drawn_grays(entry)
+    numbers = numbers_of_counts(keys.split()[-1], steps)
+    scene = scene.replace(size=(24, 18), supersampling=1)
+    width, (x, y) = float(scene.view.width), map(float, scene.view.center)
+    seen = set()
+    for j in range(18):
+        for i in range(24):
+            c = z = complex(x + (i - 11.5) * width / 24, y + (8.5 - j) * width / 24)
+            for count in range(1, steps):
+                z = z * z + c
+                if norm(z) >= 4:
+                    assert found[j, i] == numbers[count]
+                    seen.add(numbers[count])
+                    break
+            else:
+                assert found[j, i] == 0
+    assert len(seen) > 1 or keys == "logmap=9999"
+    assert lost == ()
+
+
+def test_a_curve_of_many_counts_is_logarithmic():
+    """Beyond 4096 counts a few at the ends of a band may have a color in between."""
+    steps = 60_000
+    entry = f"mandel logmap=yes maxiter={steps} inside=0 center-mag=-0.7436/0.1318/900"
+    found, raw = drawn_grays(entry)
+    numbers = numbers_of_counts("logmap=1", steps)
+    wanted = np.vectorize(lambda count: numbers.get(count - 1, 0))(raw.count)
+    out = raw.count < steps
+    assert np.abs(found - wanted)[out].max() <= 1
+    assert (found == wanted)[out].mean() > 0.9
+    assert len(set(wanted[out])) > 20
+
+
+def test_blanks_beside_an_equals_sign_mean_nothing():
+    keys = "center-mag = -0.75/0.1/9 inside= 0 outside =9 savename= logmap = old"
+    entry, same = f"mandel {keys} {GRAY}", f"mandel {keys.replace(' =', '=')} {GRAY}"
+    assert read(entry) == read(same.replace("= ", "=").replace("savename=", ""))
+    assert read(entry)[1] == ()
 
 
 def test_a_test_before_the_step_is_one_color_later():

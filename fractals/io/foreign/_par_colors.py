@@ -1,8 +1,10 @@
 """Colors of entries of Fractint: texts of `colors=`, counts to colors, and cells as a picture."""
 
+import bisect
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.color import trap_image
 from fractals.color.colorings.cycles import GOLDEN
-from fractals.color.palette import parse_color
+from fractals.color.palette import ENTRIES, parse_color
 from fractals.errors import InputError, SceneError, counted
 from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
@@ -19,6 +21,8 @@ from fractals.scene.model import validate
 
 MAX_COLORS = 256
 HALF_TURN = 180  # numbers of the rules atan: degrees
+MAX_RANGED = 32_766  # counts up to this have numbers of `ranges`, others that of this one
+MAX_RUNS = 2000  # stripes of `ranges`; a palette has twice as many stops
 BOF60 = 75  # number of the rule bof60 where the least |z| is 1
 MOST_TURNS = 1e6  # the density that a scene may have
 DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
@@ -36,6 +40,10 @@ OUTSIDE = {
     "mult": "the quotient of both parts of the last z, by which counts are multiplied",
     "tdis": "the length of the orbit, which gives the colors",
     "fmod": "the remainder of |z|² at escape, which gives the colors",
+}
+CURVES = {
+    "logmap": "the curve of colors",
+    "ranges": "ranges of counts that share a color",
 }
 # What is added to a count outside: factors of Re z and Im z, whose sum is cut, and a number.
 ADDED = {"real": (1.0, 0.0, 7), "imag": (0.0, 1.0, 7), "summ": (1.0, 1.0, 0)}
@@ -86,8 +94,8 @@ def color_of(
     if potential := potential_of(fields):
         if found := _potential(potential, colors, steps, ahead, radius):
             _inside(fields, colors, found, steps, before, lost)
-            if (curve := fields.get("logmap", ("no", ""))[0].lower()) not in ("no", "0"):
-                lost.append(f"the curve of colors (logmap={curve[:40]})")
+            if curve := curve_of(fields, steps, lost):
+                lost.append(f"{curve.words}: the potential alone gives the colors")
             return found
         lost.append("the continuous potential, which blends the bands of counts (potential)")
     ahead += ADDED.get(rule_of(fields, "outside"), (0, 0, 0))[2]
@@ -103,18 +111,153 @@ def color_of(
         turns = 1 / len(around)
         color["palette"] = _stops(around)
         color |= {"transfer": "linear", "density": turns, "offset": (ahead - 1) * turns}
-    logmap = fields.get("logmap", ("no", ""))[0].lower()
-    if logmap in ("yes", "1") and colors:
-        color |= {"transfer": "log", "density": 1 / max(math.log2(1 + steps), 1.0), "offset": 0.0}
-    elif logmap not in ("no", "0"):
-        lost.append(f"the curve of colors (logmap={logmap[:40]})")
-    if "ranges" in fields:
-        lost.append(f"ranges of counts that share a color (ranges={fields['ranges'][0][:40]})")
+    if fields.get("logmode", ("", ""))[0].lower().startswith("a"):
+        words = "the least count at the edge of the screen, with which the curve of colors begins"
+        lost.append(f"{words} (logmode=auto): it begins as logmap says")
+    if curve := curve_of(fields, steps, lost):
+        shown = _by_curve(curve, colors, before) if len(colors) > 1 else {}
+        if shown and rule_of(fields, "outside") == "iter" and not _first(fields, "decomp"):
+            color |= shown
+        elif not rule_of(fields, "outside").isdecimal():
+            lost.append(f"{curve.words}: counts go round the colors evenly")
     color |= _outside(fields, colors, steps, lost, turned)
     _inside(fields, colors, color, steps, before, lost)
     if layers := _biomorph(fields, colors, radius, lost):
         color["layers"] = [*color.get("layers", []), *layers]
     return color
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Counts to numbers of colors, as `logmap` or `ranges` set them; 0 counts as 1."""
+
+    number: Callable[[int], int]  # of a count up to the limit
+    runs: tuple[tuple[int, int], ...]  # the first count of each run of one number, and the number
+    last: int  # the last count
+    words: str  # about what is lost where it isn't drawn
+
+
+def curve_of(fields: Entry, steps: int, lost: list[str]) -> Curve | None:
+    """Return the curve between counts and numbers of colors; None where they are the same.
+
+    `ranges` decides where an entry has both keys.
+    """
+    key = "ranges" if "ranges" in fields else "logmap"
+    text, where = fields.get(key, ("no", key))
+    try:
+        return _ranged(text, where, steps) if key == "ranges" else _logarithmic(text, where, steps)
+    except SceneError as error:
+        lost.append(f"{CURVES[key]} ({error}): counts go round the colors evenly")
+        return None
+
+
+def _ranged(text: str, where: str, steps: int) -> Curve:
+    """Return the curve of `ranges`."""
+    last = min(steps, MAX_RANGED)
+    runs = _ranges(text, where, last)
+    while len(runs) > 1 and runs[1][0] <= 1:  # of no count but 0
+        del runs[0]
+    firsts = [first for first, _ in runs]
+
+    def number_of(count: int) -> int:
+        return runs[max(bisect.bisect_right(firsts, count) - 1, 0)][1]
+
+    runs[0] = 0, runs[0][1]
+    return Curve(number_of, tuple(runs), last, f"{CURVES['ranges']} (ranges={text[:40]})")
+
+
+def _logarithmic(text: str, where: str, steps: int) -> Curve | None:
+    """Return the curve of `logmap`; None where it is off."""
+    named = {"y": 1, "n": 0, "o": -1}.get(text[:1].lower())
+    flag = int(real(text, where)) if named is None else named
+    if not flag:
+        return None
+    number_of = _curve(flag, steps)
+    counts, runs = range(steps + 1), [(0, number_of(0))]
+    while runs[-1][1] < number_of(steps):
+        first = bisect.bisect_right(counts, runs[-1][1], key=number_of)
+        runs.append((first, number_of(first)))
+    return Curve(number_of, tuple(runs), steps, f"{CURVES['logmap']} (logmap={text[:40]})")
+
+
+def _curve(flag: int, steps: int) -> Callable[[int], int]:
+    """Return the function of `logmap`: a logarithm, or a square root where `flag` is below -1.
+
+    Counts up to |flag| have color 1. The lowest counts beyond have a color each, except where
+    `flag` is -1, which Fractint's versions before 14 drew.
+    """
+    most = max(steps, 2)
+    begin = 0 if abs(flag) == 1 else min(abs(flag), most - 1)
+    free = MAX_COLORS - (2 if begin else 1)
+    if flag < -1:
+        scale = free / math.sqrt(most - begin)
+        even = int(scale * scale)
+
+        def root(count: int) -> int:
+            n = count - begin
+            if n <= 0:
+                return 1
+            return n + 1 if n <= even else int(scale * math.sqrt(n)) + 1
+
+        return root
+
+    scale = free / (math.log(most - begin) or math.inf)
+
+    def logarithm(count: int) -> int:
+        n = count - begin
+        if n <= 1:
+            return 1
+        size = math.log(n)
+        return n if flag > 0 and n / size <= scale else int(scale * size) + 1
+
+    return logarithm
+
+
+def _ranges(text: str, where: str, steps: int) -> list[tuple[int, int]]:
+    """Return the runs of `ranges`: the last count of each range, from color 0 on.
+
+    Before a range, -n divides it into stripes of n counts, which have two colors in turn.
+    """
+    parts = [whole(part, where) for part in text.split("/")]
+    runs: list[tuple[int, int]] = []
+    color = first = at = 0
+    while at < len(parts):
+        width = -parts[at] if parts[at] < 0 else 0
+        at += bool(width)
+        if at == len(parts) or parts[at] < max(first - 1, 0):
+            raise SceneError(f"{where}: {text[:40]!r} are no counts that rise")
+        end = steps if at == len(parts) - 1 else min(parts[at], steps)
+        starts = range(first, end + 1, width or max(end + 1 - first, 1))
+        if len(runs) + len(starts) > MAX_RUNS:
+            raise SceneError(f"{where}: more than {MAX_RUNS} stripes")
+        runs += [(start, (color + k % 2) % MAX_COLORS) for k, start in enumerate(starts)]
+        first, color, at = max(first, end + 1), color + 1 + bool(width), at + 1
+    return runs
+
+
+def _by_curve(curve: Curve, colors: list[str], ahead: int) -> dict[str, Any]:
+    """Return the colors of counts, which `ahead` is added to, by a curve.
+
+    Up to ENTRIES counts have an entry of the lookup table each. More of them lie on a logarithmic
+    scale, where a few counts at the ends of a band may have a color in between.
+    """
+    ends = [*(first for first, _ in curve.runs[1:]), curve.last + 1]
+    even = curve.last < ENTRIES - 2
+    turns = 1 / ENTRIES if even else END / math.log2(4 + curve.last)
+    stops: list[list[Any]] = []
+    for (first, own), end in zip(curve.runs, ends, strict=True):
+        if even:
+            places = [first / ENTRIES, (end - 1) / ENTRIES][: end - first]
+        else:
+            counts = (first - ahead - 0.4, end - ahead - 0.6)
+            places = [math.log2(1 + count) * turns for count in counts if count > 0]
+        stops += [[place, _color(colors, own)] for place in places]
+    if even:
+        shown = {"transfer": "linear", "density": turns, "offset": ahead * turns}
+    else:
+        stops.append([END, stops[-1][1]])
+        shown = {"transfer": "log", "density": turns, "offset": 0.0}
+    return {"palette": {"stops": stops}, **shown}
 
 
 def lyapunov_colors(
@@ -126,7 +269,10 @@ def lyapunov_colors(
     """
     inside, at = fields.get("inside", ("1", "inside"))
     inside = inside if inside.isdecimal() else "1"  # as Fractint does, for it has no other there
-    color = color_of({**fields, "inside": (inside, at)}, steps, 0, None, beside, lost)
+    own = {key: value for key, value in fields.items() if key not in ("logmap", "ranges")}
+    color = color_of({**own, "inside": (inside, at)}, steps, 0, None, beside, lost)
+    if curve := curve_of(fields, steps, lost):
+        lost.append(f"{curve.words}: exponents go down the colors evenly")
     found: dict[str, Any] = {"coloring": {"name": "lyapunov", "warmup": warmup}}
     if colors := color.get("palette", {}).get("stops"):
         around = [name for _, name in colors]
@@ -332,7 +478,7 @@ def _inside(
 ) -> None:
     """Set the color inside, number 1 by default, or a layer of colors there."""
     inside = rule_of(fields, "inside")
-    even = fields.get("logmap", ("no", ""))[0].lower() in ("no", "0")
+    even = curve_of(fields, steps, []) is None
     if inside == "maxiter" and even:
         inside = str(steps)
     if re.fullmatch(r"\d{1,10}", inside, re.ASCII):

@@ -79,18 +79,21 @@ MAX_LISTED = 200_000  # characters of formulas that are followed for a list of e
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
 READ = (
     "type params function corners center-mag maxiter bailout bailoutest inside colors logmap "
-    "formulaname formulafile outside decomp potential distest biomorph invert ismand ranges"
+    "formulaname formulafile outside decomp potential distest biomorph invert ismand ranges logmode"
 )
 QUIET = (
     "reset float passes symmetry periodicity finattract video savename overwrite sound "
     "askvideo fillcolor mathtolerance truecolor aspectdrift viewwindows background comment "
     "olddemmcolors orbitdelay orbitinterval batch savetime cyclerange cyclelimit textcolors "
-    "showorbit hertz polyphony wavetype attack decay sustain srelease scalemap volume logmode "
+    "showorbit hertz polyphony wavetype attack decay sustain srelease scalemap volume "
     "screencoords miim bfdigits iterincr nobof dither"
 )
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
 # Keys whose place a key takes
 VIEWS = {"corners": ("center-mag",), "center-mag": ("corners",)}
+# An equals sign with blanks beside it; those after it belong to a key without a value where another
+# key follows.
+SPACED = re.compile(r"\s+=(?:\s+(?!\S+\s*=))?|=\s+(?!\S+\s*=)")
 Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
 
 
@@ -211,7 +214,7 @@ def _take(now: _Open, text: str, line: int) -> None:
         now.text.append(text)
     if now.kind:
         return
-    words = text.split(None, MAX_KEYS)
+    words = SPACED.sub("=", text).split(None, MAX_KEYS)
     for word in words:
         written, _, value = word.partition("=")
         key = written.lower()
