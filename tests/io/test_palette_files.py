@@ -62,6 +62,12 @@ def test_gpl_with_alpha():
     ]
 
 
+def test_blank_lines_before_a_palette_mean_nothing():
+    assert read("gpl", "\r\n \r\nGIMP Palette\r\n1 2 3\r\n") == read("gpl", "GIMP Palette\n1 2 3\n")
+    with pytest.raises(InputError, match="line 3: 'x' is not 'GIMP Palette'"):
+        read("gpl", "\n\nx\n1 2 3\n")
+
+
 @pytest.mark.parametrize("tail", ["", " 0 0"], ids=["13 columns", "15 columns"])
 @pytest.mark.parametrize("name", ["Name: all of it\n", ""], ids=["named", "nameless"])
 def test_ggr_is_what_gimp_draws(name, tail):

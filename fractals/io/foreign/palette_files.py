@@ -141,10 +141,12 @@ def read_gpl(data: bytes, entry: str = "") -> Imported:
     colors: list[str] = []
     keys: dict[str, str] = {}
     lost: list[str] = []
+    begun = False
     for number, line in numbered_lines(data):
-        if number == 1:
-            if line != GIMP_PALETTE:
-                raise SceneError(f"line 1: {line[:40]!r} is not '{GIMP_PALETTE}'")
+        if not begun:
+            if line and line != GIMP_PALETTE:
+                raise SceneError(f"line {number}: {line[:40]!r} is not '{GIMP_PALETTE}'")
+            begun = bool(line)
         elif (key := GPL_KEY.fullmatch(line)) and not colors:
             keys[key[1].lower()] = key[2].strip()
         elif line and not line.startswith("#"):

@@ -148,7 +148,7 @@ def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Im
         imported = scene(name)
     except InputError as error:
         more = f"; fractals show lists the {len(names)} entries" if many else ""
-        raise SceneError(f"{name[:80]}: {error}{more}") from None
+        raise SceneError(f"{name[:80]}: {error}{more}", **error.about) from None
     if not many:
         return imported
     return replace(imported, lost=(*imported.lost, first_of(len(names))))
