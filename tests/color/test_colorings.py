@@ -209,6 +209,32 @@ def test_pickover_stalks():
     compare({"name": "pickover_stalks", "thickness": 0.05}, expected, mask="all")
 
 
+def test_the_axis_that_comes_first():
+    def expected(points, c):
+        axis = None
+        for z in points[1:]:
+            if abs(z) >= 1.9 or axis is not None:
+                continue
+            if min(abs(abs(z.real) - 0.06), abs(abs(z.imag) - 0.06), abs(abs(z) - 1.9)) < 1e-5:
+                return None
+            axis = 0 if abs(z.real) < 0.06 else 0.5 if abs(z.imag) < 0.06 else None
+        return axis
+
+    own = {"name": "epsilon_cross", "reach": 0.06, "radius": 1.9}
+    compare(own, expected, mask="all")
+    compare(own, expected, julia=True, device="python", mask="all")
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_the_last_visit(device):
+    def expected(points, c):
+        near = [abs(z) ** 2 for z in points[1:] if abs(z) < 0.6]
+        at_the_edge = any(abs(abs(z) - 0.6) < 1e-4 for z in points[1:])
+        return near[-1] / 0.36 if near and not at_the_edge else None
+
+    compare({"name": "last_visit", "reach": 0.6}, expected, device=device, mask="all")
+
+
 def test_atom_domains():
     def expected(points, c):
         first, second = sorted(abs(z) for z in points[1:])[:2] if len(points) > 2 else (0, 1)

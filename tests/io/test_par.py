@@ -751,6 +751,73 @@ def test_inside_by_the_angle_of_the_last_point():
     assert "at which point of a cycle an orbit ends" in line
 
 
+NEAR_RULES = [
+    ("mandel inside=epscross", lambda c: c, lambda z, c: z * z + c),
+    ("mandel inside=epscross proximity=0.1 bailout=9", lambda c: c, lambda z, c: z * z + c),
+    ("barnsleym1 inside=-100", lambda c: c, lambda z, c: (z - (1 if z.real >= 0 else -1)) * c),
+    ("mandel inside=fmod proximity=0.7", lambda c: c, lambda z, c: z * z + c),
+    ("julia params=-0.1/0.7 inside=fmod", lambda c: c, lambda z, c: z * z - 0.1 + 0.7j),
+    ("mandel outside=fmod inside=0 proximity=0.5", lambda c: c, lambda z, c: z * z + c),
+    (
+        "manzpower params=0/0/3 outside=-7 inside=0 proximity=0.6",
+        lambda c: c,
+        lambda z, c: z**3 + c,
+    ),
+]
+
+
+@pytest.mark.parametrize(("entry", "begin", "step"), NEAR_RULES)
+def test_colors_of_points_near_an_axis_or_0(entry, begin, step):
+    """Fractint 20: a point of an orbit that has not escaped, near an axis, ends it at once.
+
+    fmod is 256 |z|² / proximity of the last |z|² below the proximity, and 0 without one.
+    """
+    entry = f"{entry} maxiter=60" + " outside=200" * ("outside" not in entry)
+    pixels, raw = drawn_grays(entry)
+    keys = {"outside": "", **dict(word.split("=") for word in entry.split()[1:])}
+    near, bailout = float(keys.get("proximity", "0.01")), float(keys.get("bailout", "4"))
+    crosses = keys.get("inside") in ("epscross", "-100")
+    (_, places), _ = orbits(raw, 1, lambda z, c: c, 2)
+    seen, unsure = set(), 0
+    for at, place in np.ndenumerate(places):
+        z, number, escaped, last, edge = complex(begin(place)), None, False, 0, False
+        for _ in range(-1 if entry.startswith("julia") else 0, 59):
+            z = step(z, place)
+            if norm(z) >= bailout:
+                escaped = True
+                break
+            edge |= min(abs(abs(z.real) - near), abs(abs(z.imag) - near)) < 1e-6 and crosses
+            if crosses and min(abs(z.real), abs(z.imag)) < near:
+                number = 2 if abs(z.real) < near else 6
+                break
+            if norm(z) < near:
+                last = 256 * norm(z) / near
+                edge |= abs(last - round(last)) < 0.05
+        if number is None:
+            inside = 60 if crosses else last if keys.get("inside") == "fmod" else 0
+            number = (200 if keys["outside"] == "200" else last) if escaped else inside
+        if edge:
+            unsure += 1
+            continue
+        assert pixels[at] == int(number), (at, place)
+        seen.add(int(number))
+    assert unsure < 200
+    assert len(seen) > (2 if crosses else 3)
+    assert read(f"{entry} {GRAY}")[1] == ()
+
+
+def test_what_is_near_may_be_anything():
+    for keys in (
+        "inside=epscross proximity=-1",
+        "inside=fmod proximity=9",
+        "outside=fmod logmap=9",
+    ):
+        assert "fmod" in str(read(f"mandel {keys} {GRAY}")[1]) or "epscross" in keys
+        assert read(f"mandel {keys} {GRAY}")[1]
+    (line,) = read(f"mandel inside=startrail {GRAY}")[1]
+    assert "('inside=startrail'): it is one color" in line
+
+
 def test_inside_by_the_period():
     """Fractint 20: the length of the cycle, and the limit where it finds none."""
     steps = 150

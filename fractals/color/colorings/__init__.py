@@ -10,5 +10,5 @@ FILES = {
         *("field_lines", "final_angle", "last_point", "root"),
         *("distance", "distance_line", "slopes"),
     ),
-    "traps": ("orbit_trap", "pickover_stalks", "picture_trap"),
+    "traps": ("epsilon_cross", "last_visit", "orbit_trap", "pickover_stalks", "picture_trap"),
 }

@@ -23,6 +23,7 @@ MAX_COLORS = 256
 HALF_TURN = 180  # numbers of the rules atan: degrees
 MAX_RANGED = 32_766  # counts up to this have numbers of `ranges`, others that of this one
 MAX_RUNS = 2000  # stripes of `ranges`; a palette has twice as many stops
+CROSS = (2, 6)  # numbers of the rule epscross: near the imaginary axis, and near the real axis
 BOF60 = 75  # number of the rule bof60 where the least |z| is 1
 MOST_TURNS = 1e6  # the density that a scene may have
 DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
@@ -93,7 +94,7 @@ def color_of(
     colors, before = all_colors(fields, beside, lost), ahead
     if potential := potential_of(fields):
         if found := _potential(potential, colors, steps, ahead, radius):
-            _inside(fields, colors, found, steps, before, lost)
+            _inside(fields, colors, found, steps, before, radius, lost)
             if curve := curve_of(fields, steps, lost):
                 lost.append(f"{curve.words}: the potential alone gives the colors")
             return found
@@ -120,8 +121,8 @@ def color_of(
             color |= shown
         elif not rule_of(fields, "outside").isdecimal():
             lost.append(f"{curve.words}: counts go round the colors evenly")
-    color |= _outside(fields, colors, steps, lost, turned)
-    _inside(fields, colors, color, steps, before, lost)
+    color |= _outside(fields, colors, steps, radius, lost, turned)
+    _inside(fields, colors, color, steps, before, radius, lost)
     if layers := _biomorph(fields, colors, radius, lost):
         color["layers"] = [*color.get("layers", []), *layers]
     return color
@@ -290,16 +291,19 @@ def rule_of(fields: Entry, key: str) -> str:
     return NUMBERED.get(f"{key}={text}", text)
 
 
-def first_of_least(fields: Entry, name: str) -> str:
-    """Return the z with which orbits begin, where a rule of the least |z| inside is given.
+def first_of_rule(fields: Entry, name: str) -> str:
+    """Return the z with which orbits begin, where a rule of colors looks at the points after it.
 
-    The least |z| is that of the points after it: of the pixel "c", or of 0 where Fractint makes the
-    pictures of *The Beauty of Fractals*. "": of Julia sets, or without such a rule.
+    The points of the rules bof60, bof61, epscross and fmod are those after the pixel "c", or after
+    0 where Fractint makes the pictures of *The Beauty of Fractals*. "": of Julia sets, or without
+    such a rule.
     """
-    if rule_of(fields, "inside") not in ("bof60", "bof61") or name == "julia":
+    inside, outside = (rule_of(fields, key) for key in ("inside", "outside"))
+    least = inside in ("bof60", "bof61")
+    if not (least or inside in ("epscross", "fmod") or outside == "fmod") or name == "julia":
         return ""
     plain = fields.get("nobof", ("no", ""))[0].lower() in ("yes", "y", "1")
-    return "0" if name in FROM_0 and not plain else "c"
+    return "0" if least and name in FROM_0 and not plain else "c"
 
 
 def name_of_coloring(layer: Mapping[str, Any]) -> str:
@@ -362,7 +366,12 @@ def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
 
 
 def _outside(
-    fields: Entry, colors: list[str], steps: int, lost: list[str], turned: bool
+    fields: Entry,
+    colors: list[str],
+    steps: int,
+    radius: float | None,
+    lost: list[str],
+    turned: bool,
 ) -> dict[str, Any]:
     """Return the coloring outside, if this program has the same one."""
     outside = rule_of(fields, "outside")
@@ -381,6 +390,9 @@ def _outside(
             numbers = (k if 0 < k <= steps else 1 for k in range(HALF_TURN))
             found["palette"] = _of_angles([_color(colors, number) for number in numbers])
         return found
+    near = _near(fields, radius)
+    if outside == "fmod" and near and len(colors) > 1 and curve_of(fields, steps, []) is None:
+        return {"layers": [{**_visits(near, colors), "mask": "escaped"}]}
     if outside in ADDED:
         real_part, imag, _ = ADDED[outside]
         imag = -imag if turned else imag
@@ -393,10 +405,28 @@ def _outside(
         lost.append(f"the one color outside ('outside={outside}')")
     elif outside != "iter":
         what = OUTSIDE.get(outside, "the coloring outside")
-        lost.append(f"{what} ('outside={outside[:40]}')")
+        lost.append(f"{what} ('outside={outside[:40]}'): counts give the colors")
     if _first(fields, "distest"):
-        lost.append("the distance to the set, which gives the colors (distest)")
+        lost.append("the distance to the set, which gives the colors (distest): counts give them")
     return {}
+
+
+def _near(fields: Entry, radius: float | None) -> float:
+    """Return what is near for the rules epscross and fmod; 0 where a coloring here has no such."""
+    near = real(*fields.get("proximity", ("0.01", "proximity")))
+    return near if radius is not None and 1e-6 <= near < min(radius, radius**2, 10) else 0.0
+
+
+def _visits(near: float, colors: list[str]) -> dict[str, Any]:
+    """Return the layer of the rule fmod: number 256 |z|² / `near` of the last |z|² below it."""
+    stops: list[list[Any]] = []
+    for k in range(MAX_COLORS):
+        # From 0 on, where samples outside lie that have no value
+        ends = (k + 0.05 * (k > 0), k + 0.95)
+        stops += [[end / MAX_COLORS, _color(colors, k)] for end in ends]
+    coloring = {"name": "last_visit", "reach": math.sqrt(near)}
+    shown = {"transfer": "linear", "density": 1.0, "offset": 0.0}
+    return {"coloring": coloring, "palette": {"stops": stops}, **shown}
 
 
 def _first(fields: Entry, key: str) -> float:
@@ -474,6 +504,7 @@ def _inside(
     color: dict[str, Any],
     steps: int,
     ahead: int,
+    radius: float | None,
     lost: list[str],
 ) -> None:
     """Set the color inside, number 1 by default, or a layer of colors there."""
@@ -485,15 +516,28 @@ def _inside(
         index = _numbered(int(inside))
         if index < len(colors):
             color["inside"] = colors[index]
+    elif (
+        inside in ("epscross", "fmod")
+        and len(colors) > 1
+        and even
+        and (near := _near(fields, radius))
+    ):
+        if inside == "fmod":
+            color["inside"] = colors[0]
+            layer = {**_visits(near, colors), "mask": "inside"}
+        else:
+            color["inside"] = _color(colors, steps)
+            layer = _crosses(near, colors, radius)
+        color["layers"] = [*color.get("layers", []), layer]
     elif len(colors) > 1 and even and (layer := _layer_inside(inside, colors, steps, ahead)):
-        color["layers"] = [layer]
+        color["layers"] = [*color.get("layers", []), layer]
         if inside == "period":  # where none was found
             color["inside"] = _color(colors, steps)
         if inside == "atan" and fields.get("periodicity", ("1", ""))[0].lower() not in ("0", "no"):
             lost.append("at which point of a cycle an orbit ends, inside: after the last step here")
     elif inside:
         what = INSIDE.get(inside, "the coloring inside")
-        lost.append(f"{what} ('inside={inside[:40]}')")
+        lost.append(f"{what} ('inside={inside[:40]}'): it is one color")
 
 
 def _layer_inside(rule: str, colors: list[str], steps: int, ahead: int) -> dict[str, Any]:
@@ -518,6 +562,18 @@ def _layer_inside(rule: str, colors: list[str], steps: int, ahead: int) -> dict[
         trap = {"name": "orbit_trap", "shape": "point", "reach": 1.0}
         return {"coloring": trap, **found, "palette": {"stops": stops}, "density": END}
     return {}
+
+
+def _crosses(near: float, colors: list[str], radius: float | None) -> dict[str, Any]:
+    """Return the layer of the rule epscross: two colors, by the axis that an orbit is near first.
+
+    An orbit that escapes later has them, too.
+    """
+    first, second = (_color(colors, number) for number in CROSS)
+    stops = [[0.0, first], [0.2, first], [0.3, second], [0.7, second], [0.8, first]]
+    coloring = {"name": "epsilon_cross", "reach": near, "radius": radius}
+    shown = {"transfer": "linear", "density": 1.0, "offset": 0.0, "mask": "all"}
+    return {"coloring": coloring, "palette": {"stops": stops}, **shown}
 
 
 def colors_of(text: str, where: str) -> list[str]:

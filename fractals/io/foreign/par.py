@@ -48,7 +48,7 @@ from fractals.io.foreign._par_colors import (
     biomorph_of,
     check_period,
     color_of,
-    first_of_least,
+    first_of_rule,
     lyapunov_colors,
     name_of_coloring,
     potential_of,
@@ -79,7 +79,8 @@ MAX_LISTED = 200_000  # characters of formulas that are followed for a list of e
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
 READ = (
     "type params function corners center-mag maxiter bailout bailoutest inside colors logmap "
-    "formulaname formulafile outside decomp potential distest biomorph invert ismand ranges logmode"
+    "formulaname formulafile outside decomp potential distest biomorph invert ismand ranges "
+    "logmode proximity"
 )
 QUIET = (
     "reset float passes symmetry periodicity finattract video savename overwrite sound "
@@ -89,6 +90,8 @@ QUIET = (
     "screencoords miim bfdigits iterincr nobof dither"
 )
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
+# Colorings of layers that look at as many points as Fractint does.
+LAST = {"last_point", "epsilon_cross", "last_visit"}
 # Keys whose place a key takes
 VIEWS = {"corners": ("center-mag",), "center-mag": ("corners",)}
 # An equals sign with blanks beside it; those after it belong to a key without a value where another
@@ -264,7 +267,7 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
         radius = None  # the potential is that of z² + c in all types
     table["color"] = color_of(fields, steps, found.ahead, radius, file.beside, lost, turned)
     check_period(table, lost)
-    if "last_point" in map(name_of_coloring, table["color"].get("layers", ())):
+    if LAST & {name_of_coloring(each) for each in table["color"].get("layers", ())}:
         table["iteration"]["max_iterations"] = max(1, steps - 1 - found.ahead)  # so z is Fractint's
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
@@ -381,7 +384,7 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     refused = SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
     if own is None or functions is None:
         raise refused
-    if (first := first_of_least(fields, name)) == "c" and own.late:
+    if (first := first_of_rule(fields, name)) == "c" and own.late:
         own = replace(own, named=None, late=0)
     elif first == "0" and name != "mandel":
         own = replace(own, named=None, start="0", ahead=own.ahead - 1)
