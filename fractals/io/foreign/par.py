@@ -94,9 +94,10 @@ WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
 LAST = {"last_point", "epsilon_cross", "last_visit"}
 # Keys whose place a key takes
 VIEWS = {"corners": ("center-mag",), "center-mag": ("corners",)}
-# An equals sign with blanks beside it; those after it belong to a key without a value where another
-# key follows.
-SPACED = re.compile(r"\s+=(?:\s+(?!\S+\s*=))?|=\s+(?!\S+\s*=)")
+# An equals sign with blanks beside it, and a slash before a number. Blanks after an equals sign
+# belong to a key without a value where another key follows.
+SPACED = re.compile(r"(?<!\s)\s++=(?:\s++(?!\S+\s*=))?|=\s++(?!\S+\s*=)")
+SLASHED = re.compile(r"(?<=\S)\s*/\s*(?=[-+.\d])(?!3d=)", re.IGNORECASE)
 Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
 
 
@@ -217,7 +218,7 @@ def _take(now: _Open, text: str, line: int) -> None:
         now.text.append(text)
     if now.kind:
         return
-    words = SPACED.sub("=", text).split(None, MAX_KEYS)
+    words = SLASHED.sub("/", SPACED.sub("=", text)).split(None, MAX_KEYS)
     for word in words:
         written, _, value = word.partition("=")
         key = written.lower()
