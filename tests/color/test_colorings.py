@@ -416,6 +416,43 @@ def test_the_point_after_the_last_step(own, expected, device):
     compare({"name": "last_point", **own}, value, device=device, mask="inside")
 
 
+@pytest.mark.parametrize("less", [0, 1])
+def test_the_logarithm_over_the_steps(less):
+    def expected(points, c):
+        steps = len(points) - 1 - less
+        return math.sqrt(math.log(abs(points[-1]) ** 2) / max(steps, 1))
+
+    compare({"name": "log_ratio", "less": less}, expected, device="cpu" if less else "python")
+
+
+def waves(z, c):
+    """Return what `last_wave` has of each kind, after XaoS."""
+    x, y, product = z.real, z.imag, z.real * z.imag * c.real * c.imag
+    mixed = (math.floor(abs(x) * 40) + math.floor(abs(y) * 40)) % 2
+    return {
+        "distance": abs(abs(c.imag) - abs(x)) + abs(c.imag - abs(y)),
+        "product": math.cos(product) if int(10 * abs(z) ** 2) % 2 else math.sin(product),
+        "radial": abs(z) ** 2 * math.cos(x * x),
+        "saddle": math.sin(x * x - y * y),
+        "angle": math.atan(product) / math.tau,
+        "squares": (math.atan2(x, y) if mixed else math.atan2(y, x)) / math.tau,
+    }
+
+
+@pytest.mark.parametrize("mirror", [0, 1])
+@pytest.mark.parametrize("wave", ["distance", "product", "radial", "saddle", "angle", "squares"])
+def test_waves_of_the_point_after_the_last_step(wave, mirror):
+    def value(points, c):
+        z = points[-1].conjugate() if mirror else points[-1]
+        edges = (40 * z.real, 40 * z.imag, 10 * abs(z) ** 2)
+        if any(abs(edge - round(edge)) < 1e-3 for edge in edges):
+            return None
+        return waves(z, c.conjugate() if mirror else c)[wave]
+
+    own = {"name": "last_wave", "wave": wave, "mirror": mirror}
+    compare(own, value, julia=wave == "angle", device="cpu" if mirror else "python", mask="inside")
+
+
 def test_biomorph():
     def expected(points, c):
         z = points[-1]
