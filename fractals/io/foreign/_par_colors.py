@@ -129,7 +129,7 @@ def color_of(
 
 
 @dataclass(frozen=True)
-class Curve:
+class CountCurve:
     """Counts to numbers of colors, as `logmap` or `ranges` set them; 0 counts as 1."""
 
     number: Callable[[int], int]  # of a count up to the limit
@@ -138,7 +138,7 @@ class Curve:
     words: str  # about what is lost where it isn't drawn
 
 
-def curve_of(fields: Entry, steps: int, lost: list[str]) -> Curve | None:
+def curve_of(fields: Entry, steps: int, lost: list[str]) -> CountCurve | None:
     """Return the curve between counts and numbers of colors; None where they are the same.
 
     `ranges` decides where an entry has both keys.
@@ -152,7 +152,7 @@ def curve_of(fields: Entry, steps: int, lost: list[str]) -> Curve | None:
         return None
 
 
-def _ranged(text: str, where: str, steps: int) -> Curve:
+def _ranged(text: str, where: str, steps: int) -> CountCurve:
     """Return the curve of `ranges`."""
     last = min(steps, MAX_RANGED)
     runs = _ranges(text, where, last)
@@ -164,10 +164,10 @@ def _ranged(text: str, where: str, steps: int) -> Curve:
         return runs[max(bisect.bisect_right(firsts, count) - 1, 0)][1]
 
     runs[0] = 0, runs[0][1]
-    return Curve(number_of, tuple(runs), last, f"{CURVES['ranges']} (ranges={text[:40]})")
+    return CountCurve(number_of, tuple(runs), last, f"{CURVES['ranges']} (ranges={text[:40]})")
 
 
-def _logarithmic(text: str, where: str, steps: int) -> Curve | None:
+def _logarithmic(text: str, where: str, steps: int) -> CountCurve | None:
     """Return the curve of `logmap`; None where it is off."""
     named = {"y": 1, "n": 0, "o": -1}.get(text[:1].lower())
     flag = int(real(text, where)) if named is None else named
@@ -178,7 +178,7 @@ def _logarithmic(text: str, where: str, steps: int) -> Curve | None:
     while runs[-1][1] < number_of(steps):
         first = bisect.bisect_right(counts, runs[-1][1], key=number_of)
         runs.append((first, number_of(first)))
-    return Curve(number_of, tuple(runs), steps, f"{CURVES['logmap']} (logmap={text[:40]})")
+    return CountCurve(number_of, tuple(runs), steps, f"{CURVES['logmap']} (logmap={text[:40]})")
 
 
 def _curve(flag: int, steps: int) -> Callable[[int], int]:
@@ -236,7 +236,7 @@ def _ranges(text: str, where: str, steps: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _by_curve(curve: Curve, colors: list[str], ahead: int) -> dict[str, Any]:
+def _by_curve(curve: CountCurve, colors: list[str], ahead: int) -> dict[str, Any]:
     """Return the colors of counts, which `ahead` is added to, by a curve.
 
     Up to ENTRIES counts have an entry of the lookup table each. More of them lie on a logarithmic
