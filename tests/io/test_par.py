@@ -41,6 +41,7 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("unity", "the type 'unity' is unsupported"),
         ("mandel bailoutest=foo", "'foo' is none of mod, real, imag, or, and, manh, manr"),
         ("mandel invert=1", "invert: 1 value, and not 3: others depend on the screen"),
+        ("mandel bailout=-1", "line 2: bailout: -1 is less than 0"),
         ("formula formulafile=a.frm formulaname=Moth", "the formula 'Moth' is not in this file"),
         ("formula formulafile=a.frm formulaname=Moth", "no file 'a.frm' is beside it"),
     ],
@@ -635,6 +636,11 @@ def test_a_curve_of_many_counts_is_logarithmic():
     assert np.abs(found - wanted)[out].max() <= 1
     assert (found == wanted)[out].mean() > 0.9
     assert len(set(wanted[out])) > 20
+
+
+def test_an_empty_value_of_a_list_is_0():
+    assert read("manowar params=0.1//0/") == read("manowar params=0.1/0/0")
+    assert read("mandel center-mag=-1//2") == read("mandel center-mag=-1/0/2")
 
 
 def test_blanks_beside_an_equals_sign_mean_nothing():

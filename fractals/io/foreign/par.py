@@ -341,12 +341,12 @@ def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
 
 
 def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
-    """Return the values of a list, as decimal text, and where it stands."""
+    """Return the values of a list, as decimal text, and where it stands; an empty one is 0."""
     text, where = fields.get(key, ("", key))
     count = text.count("/") + 1 if text else 0
     if count > most:
         raise SceneError(f"{where}: {counted(count, 'value')}, and {most} are the most")
-    return [number(part, where) for part in text.split("/")] if text else [], where
+    return [number(part or "0", where) for part in text.split("/")] if text else [], where
 
 
 def params_of(fields: Entry) -> tuple[list[str], str]:
@@ -391,6 +391,9 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
         own = replace(own, named=None, start="0", ahead=own.ahead - 1)
     usual_bailout = own.bailout if biomorph_of(fields) < 0 else BIOMORPH
     bailout = real(*fields.get("bailout", ("0", "bailout"))) or usual_bailout
+    if bailout < 0:
+        value, at = fields["bailout"]
+        raise SceneError(f"{at}: {value[:40]} is less than 0")
     bailout = (potential_of(fields) or [0.0])[-1] or bailout
     params += ["0"] * (10 - len(params))
     given = EntryParameters(params, functions, bailout, test.lower())
