@@ -490,6 +490,8 @@ def test_what_is_lost():
         ("outside=real", "numbers of colors below 1, which are 1 there, go round ('outside=real')"),
         ("outside=-2", "numbers of colors below 1, which are 1 there, go round ('outside=real')"),
         ("outside=mult", "the quotient of both parts of the last z"),
+        ("outside=mult logmap=9 colors=000<254>zzz", "the quotient of both parts of the last z"),
+        ("outside=atan logmap=9 colors=000<254>zzz", "the curve of colors (logmap=9): counts go"),
         ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
         ("potential=255/-9 colors=000zzz<9>000", "the continuous potential, which blends"),
         ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
@@ -623,6 +625,38 @@ def test_a_curve_gives_each_count_its_number_of_a_color(keys, steps, view):
                 assert found[j, i] == 0
     assert len(seen) > 1 or keys == "logmap=9999"
     assert lost == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "part"),
+    [
+        ("real", lambda z: int(z.real) + 7),
+        ("imag", lambda z: int(z.imag) + 7),
+        ("summ", lambda z: int(z.real + z.imag)),
+    ],
+)
+@pytest.mark.parametrize("curve", ["logmap=yes", "logmap=3", "ranges=0/6/9/-2/30"])
+def test_a_curve_takes_the_parts_that_are_added_to_counts(curve, rule, part):
+    """Fractint 20: a number below 1, or above the limit, is 1, and then the curve gives another."""
+    steps = 60
+    entry = f"mandel outside={rule} {curve} maxiter={steps} inside=0 center-mag=-0.5/0/0.9"
+    found, raw = drawn_grays(entry)
+    numbers = numbers_of_counts(curve, steps)
+    assert read(f"{entry} {GRAY}")[1] == ()
+    seen = set()
+    _, c = next(orbits(raw, 1, lambda z, c: c, 1))
+    for at, place in np.ndenumerate(c):
+        z = complex(place)
+        for count in range(1, steps):
+            z = z * z + place
+            if norm(z) >= 4:
+                number = count + part(z)
+                number = number if 1 <= number < steps else 1
+                if abs(place) < 2:
+                    assert found[at] == numbers[number]
+                seen.add(number)
+                break
+    assert len(seen) > 5
 
 
 def test_a_curve_of_many_counts_is_logarithmic():

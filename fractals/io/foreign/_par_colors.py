@@ -100,6 +100,7 @@ def color_of(
             return found
         lost.append("the continuous potential, which blends the bands of counts (potential)")
     ahead += ADDED.get(rule_of(fields, "outside"), (0, 0, 0))[2]
+    exceeding = ahead  # without the colors that are added below
     color: dict[str, Any] = {"coloring": "count"}
     around = colors[1:]
     # As far as numbers go round once, one more color is never seen. It lets number 0 have the first
@@ -116,10 +117,11 @@ def color_of(
         words = "the least count at the edge of the screen, with which the curve of colors begins"
         lost.append(f"{words} (logmode=auto): it begins as logmap says")
     if curve := curve_of(fields, steps, lost):
-        shown = _by_curve(curve, colors, before) if len(colors) > 1 else {}
-        if shown and rule_of(fields, "outside") == "iter" and not _first(fields, "decomp"):
-            color |= shown
-        elif not rule_of(fields, "outside").isdecimal():
+        outside = rule_of(fields, "outside")
+        others = outside in ("atan", "fmod") or _first(fields, "decomp") >= 2
+        if len(colors) > 1 and not others:
+            color |= _by_curve(curve, colors, exceeding)
+        elif not outside.isdecimal():
             lost.append(f"{curve.words}: counts go round the colors evenly")
     color |= _outside(fields, colors, steps, radius, lost, turned)
     _inside(fields, colors, color, steps, before, radius, lost)
@@ -253,7 +255,9 @@ def _by_curve(curve: CountCurve, colors: list[str], ahead: int) -> dict[str, Any
             counts = (first - ahead - 0.4, end - ahead - 0.6)
             places = [math.log2(1 + count) * turns for count in counts if count > 0]
         stops += [[place, _color(colors, own)] for place in places]
-    if even:
+    if even:  # numbers below 1 and above the limit are 1
+        places = [end / ENTRIES for end in (curve.last + 1, ENTRIES - 1)]
+        stops += [[place, _color(colors, curve.number(1))] for place in places]
         shown = {"transfer": "linear", "density": turns, "offset": ahead * turns}
     else:
         stops.append([END, stops[-1][1]])
@@ -396,7 +400,10 @@ def _outside(
     if outside in ADDED:
         real_part, imag, _ = ADDED[outside]
         imag = -imag if turned else imag
-        lost.append(f"numbers of colors below 1, which are 1 there, go round ('outside={outside}')")
+        curved = len(colors) > 1 and curve_of(fields, steps, []) is not None
+        if not curved or steps >= ENTRIES - 2:
+            words = "numbers of colors below 1, which are 1 there, go round"
+            lost.append(f"{words} ('outside={outside}')")
         return {"coloring": {"name": "count_plus", "real": real_part, "imag": imag, "whole": 1}}
     if re.fullmatch(r"-?\d{1,6}", outside, re.ASCII):
         k = int(outside)
