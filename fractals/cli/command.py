@@ -166,6 +166,8 @@ class Laidout(click.Command):
         ``-o=FILE`` is read as ``-o FILE``, where click would write the file ``=FILE``.
         """
         Called.verb = self
+        texts = (a.partition("=")[2] if a.startswith("-") else a for a in args)
+        Called.given = tuple(sorted((a for a in texts if "=" in a), key=len, reverse=True))
         valued = [o for p in self.params if not getattr(p, "is_flag", True) for o in p.opts]
         parts = ((a[:2], a[3:]) if a[2:3] == "=" and a[:2] in valued else (a,) for a in args)
         try:

@@ -42,17 +42,25 @@ class Printed:
     lines = 0
     compiling: ClassVar[set[str]] = set()  # programs of which a line told; `main` empties it
     progress: "ProgressLine | None" = None
+    array: list[Any] | None = (
+        None  # data for the JSON array that is printed later; see `json_array`
+    )
 
 
 class Called:
-    """The verb that was called, whose options stand in messages."""
+    """The verb that was called, whose options stand in messages, and what was typed after it."""
 
     verb: click.Command | None = None
+    given: tuple[str, ...] = ()  # arguments and values of options that have an equals sign
 
 
 # A keyword as messages of the library write it: size=, overwrite=True, to=WIDTH, codec='av1'. What
 # is quoted was given by the user, and stays.
-KEYWORD = r"(?<!\w)'[^']*'|(?<![^\s(])([a-z]\w*)=('[^']*'|\([^()]*\)|[\w.][\w.:]*(?<![.:]))?"
+KEYWORD = (
+    r"(?<!\w)'[^']*'"
+    r"|(?<![^\s(])(?P<name>[a-z]\w*)=(?P<value>'[^']*'|\([^()]*\)|[\w.][\w.:]*(?<![.:]))?"
+)
+FILE_NAME = re.compile(r"^[^'(].*\.[A-Za-z]")  # of a value, such as 3.png
 CALLS = {  # a function that messages name, and the verb or option that does the same
     r"\bfractals\.names\('(\w+)'\)": r"'fractals list \1'",
     r"\bfractals\.save_scene\(\)": "'fractals convert'",
@@ -66,12 +74,14 @@ def as_typed(message: str) -> str:
     """Return a message of the library as it reads on the command line: keywords are options.
 
     An option is called as the verb that runs declares it. A word that is no keyword of a public
-    function stays.
+    function stays, and so do names of files and what the user typed.
 
     >>> as_typed("give a smaller size=, or precision='float64' (overwrite=True)")
     'give a smaller --size, or --precision float64 (--overwrite)'
     >>> as_typed("'a size=3' takes 5 s; fractals.names('palettes') shows all, and x=3 is no key")
     "'a size=3' takes 5 s; 'fractals list palettes' shows all, and x=3 is no key"
+    >>> as_typed("my size=3.png: damaged; give size=")
+    'my size=3.png: damaged; give --size'
     """
     if "=" not in message and "(" not in message:
         return message
@@ -80,11 +90,11 @@ def as_typed(message: str) -> str:
     options = _options()
 
     def typed(match: re.Match[str]) -> str:
-        name, value = match[1], match[2]
+        name, value = match["name"], match["value"]
         option = options.get(name)
         if value == "False":
             option = options.get(f"no_{name}", option and f"--no-{option[2:]}")
-        if option is None:
+        if option is None or FILE_NAME.search(value or ""):
             return match[0]
         if value in (None, "True", "False"):
             return option
@@ -97,7 +107,8 @@ def as_typed(message: str) -> str:
 
     for call, verb in CALLS.items():
         message = re.sub(call, verb, message)
-    return re.sub(KEYWORD, typed, message)
+    kept = "".join(f"{re.escape(escaped(text))}|" for text in Called.given)
+    return re.sub(kept + KEYWORD, typed, message)
 
 
 def _options() -> dict[str, str]:
@@ -222,7 +233,23 @@ def as_argument(text: str) -> str:
 
 def print_json(table: Any) -> None:
     """Print data as JSON on stdout."""
+    if Printed.array is not None:
+        Printed.array.append(table)
+        return
     write_out(json.dumps(table, indent=2) + "\n")
+
+
+@contextlib.contextmanager
+def json_array() -> Iterator[None]:
+    """Print what `print_json` is given within as one array, after an error, too."""
+    found: list[Any] = []
+    Printed.array = found
+    try:
+        yield
+    finally:
+        Printed.array = None
+        if found:
+            print_json(found)
 
 
 def print_facts(table: Any, text: str, as_json: bool) -> None:

@@ -13,7 +13,14 @@ import fractals
 from fractals import catalog
 from fractals.cli import shared
 from fractals.cli.command import AS_MODEL, FILE, option, section, verb
-from fractals.cli.messages import ProgressLine, StdoutError, Verbosity, program_of, tell
+from fractals.cli.messages import (
+    ProgressLine,
+    StdoutError,
+    Verbosity,
+    json_array,
+    program_of,
+    tell,
+)
 from fractals.cli.results import explain_plan, hint_at_one_color, plan_table, print_plan, report
 from fractals.cli.scenes import (
     default_output,
@@ -245,8 +252,9 @@ def draw_each(
             read.append((scene, path, lost))
             if not (dry_run or files.keep):
                 check_output(path, files.overwrite)
-        for scene, path, lost in read:
-            draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
+        with json_array():
+            for scene, path, lost in read:
+                draw_or_plan(scene, path, how, files, dry_run, as_json, lost)
 
 
 def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:

@@ -269,7 +269,7 @@ def run_verb(arguments: list[str] | None = None) -> int:
     """Run the command line, and return its exit code."""
     Verbosity.quiet = Verbosity.verbose = False
     Printed.compiling.clear()
-    Called.verb = None
+    Called.verb, Called.given = None, ()
     try:
         with warnings.catch_warnings(action="default", category=FractalsWarning):  # once each
             warnings.showwarning = functools.partial(_show_warning, warnings.showwarning)

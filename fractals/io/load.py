@@ -49,7 +49,7 @@ def embed_files(
         except InputError as error:
             if not source:
                 raise
-            raise SceneError(f"{source}film: {error}") from None
+            raise SceneError(f"{source}film: {error}", **error.about) from None
     color = table.get("color")
     if not isinstance(color, Mapping) or nested_deeper(color, MAX_NESTING + 1):  # an error later
         return table
@@ -68,7 +68,7 @@ def _embed_paint(
         except InputError as error:
             if not place.from_file:
                 raise
-            raise SceneError(f"{where}.palette: {error}") from None
+            raise SceneError(f"{where}.palette: {error}", **error.about) from None
         if lost is not None:
             lost += [f"{shown(name)}: {line}" for line in lines]
         embedded["palette"] = found or name
@@ -101,7 +101,7 @@ def _with_picture(
     try:
         return {**table, "picture": read_trap_image(table["picture"], place, encode)}
     except InputError as error:
-        raise SceneError(f"{where}: {error}") from None
+        raise SceneError(f"{where}: {error}", **error.about) from None
 
 
 def read_trap_image(

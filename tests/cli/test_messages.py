@@ -16,10 +16,10 @@ from support.command_line import SMALL, one_line
 
 import fractals
 from fractals.backends.compilation import compiling
-from fractals.cli import messages
+from fractals.cli import messages, render
 from fractals.cli import verbs as verbs_module
 from fractals.cli.messages import Verbosity, about, duration, shortened
-from fractals.errors import warn
+from fractals.errors import OptionError, warn
 
 
 def test_ten_lines_of_errors_and_how_many_more(run):
@@ -39,6 +39,47 @@ def test_ten_lines_of_what_is_lost_and_all_in_json(run):
     assert code == 0
     assert len(err.splitlines()) == 11
     assert len(json.loads(out)["lost"]) > 40
+
+
+@pytest.mark.parametrize("name", ["my size=3.png", "size=3 zoom=2 b.kfr", "a size=3/width=2.toml"])
+def test_a_file_with_an_equals_sign_keeps_its_name(run, name):
+    """It was printed as if a part of it were an option."""
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text("nothing")
+    code, _, err = run("show", name)
+    assert code == 3
+    assert err.startswith(f"fractals: {name}: ")
+    _, _, err = run("render", f"--output={name.partition('.')[0]}.x y")
+    assert name.partition(".")[0] in err
+
+
+def test_a_palette_that_a_file_names_keeps_its_name(run):
+    Path("size=3.gpl").write_text("nothing")
+    Path("a.toml").write_text('[color]\npalette = "size=3.gpl"\n')
+    _, _, err = run("render", "a.toml")
+    assert "color.palette: size=3.gpl: not a palette that can be read" in err
+
+
+def test_facts_of_several_pictures_are_one_array(run):
+    code, out, _ = run("render", "julia", "seahorse", *SMALL, "-o", "all/", "--json")
+    assert code == 0
+    assert [each["output"] for each in json.loads(out)] == ["all/julia.png", "all/seahorse.png"]
+    code, out, _ = run("render", "julia", *SMALL, "-o", "one/", "--json", "--dry-run")
+    assert len(json.loads(out)) == 1
+
+
+def test_facts_of_pictures_before_an_error_are_printed(run, monkeypatch):
+    drawn = render.draw_or_plan
+
+    def failing(scene, path, *more):
+        if "seahorse" in path:
+            raise OptionError("no more")
+        drawn(scene, path, *more)
+
+    monkeypatch.setattr(render, "draw_or_plan", failing)
+    code, out, _ = run("render", "julia", "seahorse", *SMALL, "-o", "all/", "--json")
+    assert code == 2
+    assert [each["output"] for each in json.loads(out)] == ["all/julia.png"]
 
 
 def test_control_characters_are_escaped(run):

@@ -209,6 +209,32 @@ def test_pickover_stalks():
     compare({"name": "pickover_stalks", "thickness": 0.05}, expected, mask="all")
 
 
+def test_the_axis_that_comes_first():
+    def expected(points, c):
+        axis = None
+        for z in points[1:]:
+            if abs(z) >= 1.9 or axis is not None:
+                continue
+            if min(abs(abs(z.real) - 0.06), abs(abs(z.imag) - 0.06), abs(abs(z) - 1.9)) < 1e-5:
+                return None
+            axis = 0 if abs(z.real) < 0.06 else 0.5 if abs(z.imag) < 0.06 else None
+        return axis
+
+    own = {"name": "epsilon_cross", "reach": 0.06, "radius": 1.9}
+    compare(own, expected, mask="all")
+    compare(own, expected, julia=True, device="python", mask="all")
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_the_last_visit(device):
+    def expected(points, c):
+        near = [abs(z) ** 2 for z in points[1:] if abs(z) < 0.6]
+        at_the_edge = any(abs(abs(z) - 0.6) < 1e-4 for z in points[1:])
+        return near[-1] / 0.36 if near and not at_the_edge else None
+
+    compare({"name": "last_visit", "reach": 0.6}, expected, device=device, mask="all")
+
+
 def test_atom_domains():
     def expected(points, c):
         first, second = sorted(abs(z) for z in points[1:])[:2] if len(points) > 2 else (0, 1)
@@ -388,6 +414,43 @@ def test_the_point_after_the_last_step(own, expected, device):
         return None if abs(z.imag) < 1e-3 else expected(z)
 
     compare({"name": "last_point", **own}, value, device=device, mask="inside")
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_the_logarithm_over_the_steps(less):
+    def expected(points, c):
+        steps = len(points) - 1 - less
+        return math.sqrt(math.log(abs(points[-1]) ** 2) / max(steps, 1))
+
+    compare({"name": "log_ratio", "less": less}, expected, device="cpu" if less else "python")
+
+
+def waves(z, c):
+    """Return what `last_wave` has of each kind, after XaoS."""
+    x, y, product = z.real, z.imag, z.real * z.imag * c.real * c.imag
+    mixed = (math.floor(abs(x) * 40) + math.floor(abs(y) * 40)) % 2
+    return {
+        "distance": abs(abs(c.imag) - abs(x)) + abs(c.imag - abs(y)),
+        "product": math.cos(product) if int(10 * abs(z) ** 2) % 2 else math.sin(product),
+        "radial": abs(z) ** 2 * math.cos(x * x),
+        "saddle": math.sin(x * x - y * y),
+        "angle": math.atan(product) / math.tau,
+        "squares": (math.atan2(x, y) if mixed else math.atan2(y, x)) / math.tau,
+    }
+
+
+@pytest.mark.parametrize("mirror", [0, 1])
+@pytest.mark.parametrize("wave", ["distance", "product", "radial", "saddle", "angle", "squares"])
+def test_waves_of_the_point_after_the_last_step(wave, mirror):
+    def value(points, c):
+        z = points[-1].conjugate() if mirror else points[-1]
+        edges = (40 * z.real, 40 * z.imag, 10 * abs(z) ** 2)
+        if any(abs(edge - round(edge)) < 1e-3 for edge in edges):
+            return None
+        return waves(z, c.conjugate() if mirror else c)[wave]
+
+    own = {"name": "last_wave", "wave": wave, "mirror": mirror}
+    compare(own, value, julia=wave == "angle", device="cpu" if mirror else "python", mask="inside")
 
 
 def test_biomorph():

@@ -33,6 +33,12 @@ def many(tmp_path):
     return path
 
 
+def test_a_formula_that_is_never_closed_is_told(tmp_path):
+    (tmp_path / "a.frm").write_text("\none { z = pixel:\n z = z*z + pixel, |z| < 4\n")
+    with pytest.raises(SceneError, match=r"a\.frm: line 2: the entry 'one' is never closed"):
+        formats.read(str(tmp_path / "a.frm"))
+
+
 def test_formulas_are_listed_with_what_can_not_be_drawn(many):
     found = formats.entries(str(many))
     assert [name for name, _ in found] == ["Mandel", "Cubic", "Random", "Half"]

@@ -62,6 +62,19 @@ def test_gpl_with_alpha():
     ]
 
 
+def test_blanks_beside_signs_mean_nothing():
+    text = "one {\ngradient:\n title='' index=0 color=255 index=200 color=65280\n}\n"
+    assert read("ugr", text.replace("=", " = ")) == read("ugr", text)
+    text = "GIMP Palette\nName: x\n1 2 3\n"
+    assert read("gpl", text.replace(":", " :")) == read("gpl", text)
+
+
+def test_blank_lines_before_a_palette_mean_nothing():
+    assert read("gpl", "\r\n \r\nGIMP Palette\r\n1 2 3\r\n") == read("gpl", "GIMP Palette\n1 2 3\n")
+    with pytest.raises(InputError, match="line 3: 'x' is not 'GIMP Palette'"):
+        read("gpl", "\n\nx\n1 2 3\n")
+
+
 @pytest.mark.parametrize("tail", ["", " 0 0"], ids=["13 columns", "15 columns"])
 @pytest.mark.parametrize("name", ["Name: all of it\n", ""], ids=["named", "nameless"])
 def test_ggr_is_what_gimp_draws(name, tail):

@@ -41,6 +41,7 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("unity", "the type 'unity' is unsupported"),
         ("mandel bailoutest=foo", "'foo' is none of mod, real, imag, or, and, manh, manr"),
         ("mandel invert=1", "invert: 1 value, and not 3: others depend on the screen"),
+        ("mandel bailout=-1", "line 2: bailout: -1 is less than 0"),
         ("formula formulafile=a.frm formulaname=Moth", "the formula 'Moth' is not in this file"),
         ("formula formulafile=a.frm formulaname=Moth", "no file 'a.frm' is beside it"),
     ],
@@ -489,6 +490,8 @@ def test_what_is_lost():
         ("outside=real", "numbers of colors below 1, which are 1 there, go round ('outside=real')"),
         ("outside=-2", "numbers of colors below 1, which are 1 there, go round ('outside=real')"),
         ("outside=mult", "the quotient of both parts of the last z"),
+        ("outside=mult logmap=9 colors=000<254>zzz", "the quotient of both parts of the last z"),
+        ("outside=atan logmap=9 colors=000<254>zzz", "the curve of colors (logmap=9): counts go"),
         ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
         ("potential=255/-9 colors=000zzz<9>000", "the continuous potential, which blends"),
         ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
@@ -496,7 +499,11 @@ def test_what_is_lost():
         ("inside=-102", "the period of the cycle, which gives the colors inside"),
         ("biomorph=0", "one color where only one part of the last z is large"),
         ("distest=1", "the distance to the set, which gives the colors"),
-        ("ranges=0/9/-2", "ranges of counts that share a color (ranges=0/9/-2)"),
+        ("ranges=0/9/-2", "that share a color (line 2: ranges: '0/9/-2' are no counts that rise)"),
+        ("ranges=0/9/20", "ranges of counts that share a color (ranges=0/9/20): counts go round"),
+        ("logmap=5", "the curve of colors (logmap=5): counts go round the colors evenly"),
+        ("logmap=b", "the curve of colors (line 2: logmap: 'b' is not a decimal number such"),
+        ("logmode=auto", "the least count at the edge of the screen"),
     ],
 )
 def test_losses_say_what_the_picture_lacks(keys, words):
@@ -544,6 +551,137 @@ def test_the_potential_gives_the_numbers_of_colors(entry, radius, given):
 def test_a_type_of_another_degree_has_no_potential():
     (line,) = read(f"marksmandel params=0/0/3/0 potential=255/200/0 {GRAY}")[1]
     assert "the continuous potential" in line
+
+
+def numbers_of_counts(keys, steps):
+    """Return the number of the color of each count up to the limit, after Fractint's documents."""
+    key, _, text = keys.partition("=")
+    numbers = {}
+    if key == "ranges":  # "all counts up to 10, then up to 30 in stripes of 5, ..."
+        color, count, parts = 0, 0, text.split("/")
+        while parts:
+            part = int(parts.pop(0))
+            width = -part if part < 0 else 0
+            end = int(parts.pop(0)) if width else part
+            begin, end = count, steps if not parts else end
+            while count <= end:
+                stripe = (count - begin) // width % 2 if width else 0
+                numbers[count] = color + stripe
+                count += 1
+            color += 2 if width else 1
+        return numbers
+    flag = {"yes": 1, "old": -1}.get(text) or int(text)
+    low = abs(flag) if abs(flag) > 1 else 0
+    for count in range(1, steps):
+        n, colors = count - low, 255 if low == 0 else 254
+        if flag == -1:
+            numbers[count] = 1 + math.floor(colors * math.log(count) / math.log(steps))
+        elif n <= (1 if flag > 0 else 0):
+            numbers[count] = 1
+        elif flag > 0:
+            curved = colors * math.log(n) / math.log(steps - low)
+            numbers[count] = n if n <= curved else 1 + math.floor(curved)
+        else:
+            curved = colors * math.sqrt(n / (steps - low))
+            numbers[count] = 1 + (n if n <= curved else math.floor(curved))
+    return numbers
+
+
+# Keys, a limit, and a view whose counts have many values
+CURVES = [
+    ("logmap=yes", 2000, "-0.7436/0.1318/900"),
+    ("logmap=yes", 20, "-0.5/0/0.7"),  # so few that each has its own number
+    ("logmap=old", 2000, "-0.7436/0.1318/900"),
+    ("logmap=-1", 150, "-0.7436/0.1318/90"),
+    ("logmap=40", 2000, "-0.7436/0.1318/900"),
+    ("logmap=2", 150, "-0.7436/0.1318/90"),
+    ("logmap=9999", 150, "-0.7436/0.1318/90"),  # beyond the limit: one color
+    ("logmap=-30", 2000, "-0.7436/0.1318/900"),
+    ("ranges=0/10/50/-7/90/300", 2000, "-0.7436/0.1318/900"),
+    ("ranges=30/-1/70", 150, "-0.7436/0.1318/90"),
+    ("logmap=yes ranges=0/3/9", 20, "-0.5/0/0.7"),
+]
+
+
+@pytest.mark.parametrize(("keys", "steps", "view"), CURVES)
+def test_a_curve_gives_each_count_its_number_of_a_color(keys, steps, view):
+    entry = f"mandel {keys} maxiter={steps} inside=0 center-mag={view} {GRAY}"
+    scene, lost = read(entry)
+    found, _ = drawn_grays(entry)
+    numbers = numbers_of_counts(keys.split()[-1], steps)
+    scene = scene.replace(size=(24, 18), supersampling=1)
+    width, (x, y) = float(scene.view.width), map(float, scene.view.center)
+    seen = set()
+    for j in range(18):
+        for i in range(24):
+            c = z = complex(x + (i - 11.5) * width / 24, y + (8.5 - j) * width / 24)
+            for count in range(1, steps):
+                z = z * z + c
+                if norm(z) >= 4:
+                    assert found[j, i] == numbers[count]
+                    seen.add(numbers[count])
+                    break
+            else:
+                assert found[j, i] == 0
+    assert len(seen) > 1 or keys == "logmap=9999"
+    assert lost == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "part"),
+    [
+        ("real", lambda z: int(z.real) + 7),
+        ("imag", lambda z: int(z.imag) + 7),
+        ("summ", lambda z: int(z.real + z.imag)),
+    ],
+)
+@pytest.mark.parametrize("curve", ["logmap=yes", "logmap=3", "ranges=0/6/9/-2/30"])
+def test_a_curve_takes_the_parts_that_are_added_to_counts(curve, rule, part):
+    """Fractint 20: a number below 1, or above the limit, is 1, and then the curve gives another."""
+    steps = 60
+    entry = f"mandel outside={rule} {curve} maxiter={steps} inside=0 center-mag=-0.5/0/0.9"
+    found, raw = drawn_grays(entry)
+    numbers = numbers_of_counts(curve, steps)
+    assert read(f"{entry} {GRAY}")[1] == ()
+    seen = set()
+    _, c = next(orbits(raw, 1, lambda z, c: c, 1))
+    for at, place in np.ndenumerate(c):
+        z = complex(place)
+        for count in range(1, steps):
+            z = z * z + place
+            if norm(z) >= 4:
+                number = count + part(z)
+                number = number if 1 <= number < steps else 1
+                if abs(place) < 2:
+                    assert found[at] == numbers[number]
+                seen.add(number)
+                break
+    assert len(seen) > 5
+
+
+def test_a_curve_of_many_counts_is_logarithmic():
+    """Beyond 4096 counts a few at the ends of a band may have a color in between."""
+    steps = 60_000
+    entry = f"mandel logmap=yes maxiter={steps} inside=0 center-mag=-0.7436/0.1318/900"
+    found, raw = drawn_grays(entry)
+    numbers = numbers_of_counts("logmap=1", steps)
+    wanted = np.vectorize(lambda count: numbers.get(count - 1, 0))(raw.count)
+    out = raw.count < steps
+    assert np.abs(found - wanted)[out].max() <= 1
+    assert (found == wanted)[out].mean() > 0.9
+    assert len(set(wanted[out])) > 20
+
+
+def test_an_empty_value_of_a_list_is_0():
+    assert read("manowar params=0.1//0/") == read("manowar params=0.1/0/0")
+    assert read("mandel center-mag=-1//2") == read("mandel center-mag=-1/0/2")
+
+
+def test_blanks_beside_an_equals_sign_mean_nothing():
+    keys = "center-mag = -0.75 / 0.1/ 9 inside= 0 outside =9 savename= logmap = old"
+    same = "center-mag=-0.75/0.1/9 inside=0 outside=9 logmap=old"
+    assert read(f"mandel {keys} {GRAY}") == read(f"mandel {same} {GRAY}")
+    assert read(f"mandel {keys} {GRAY}")[1] == ()
 
 
 def test_a_test_before_the_step_is_one_color_later():
@@ -651,6 +789,73 @@ def test_inside_by_the_angle_of_the_last_point():
     assert read(f"mandel inside=atan periodicity=0 {GRAY}")[1] == ()
     (line,) = read(f"mandel inside=atan {GRAY}")[1]
     assert "at which point of a cycle an orbit ends" in line
+
+
+NEAR_RULES = [
+    ("mandel inside=epscross", lambda c: c, lambda z, c: z * z + c),
+    ("mandel inside=epscross proximity=0.1 bailout=9", lambda c: c, lambda z, c: z * z + c),
+    ("barnsleym1 inside=-100", lambda c: c, lambda z, c: (z - (1 if z.real >= 0 else -1)) * c),
+    ("mandel inside=fmod proximity=0.7", lambda c: c, lambda z, c: z * z + c),
+    ("julia params=-0.1/0.7 inside=fmod", lambda c: c, lambda z, c: z * z - 0.1 + 0.7j),
+    ("mandel outside=fmod inside=0 proximity=0.5", lambda c: c, lambda z, c: z * z + c),
+    (
+        "manzpower params=0/0/3 outside=-7 inside=0 proximity=0.6",
+        lambda c: c,
+        lambda z, c: z**3 + c,
+    ),
+]
+
+
+@pytest.mark.parametrize(("entry", "begin", "step"), NEAR_RULES)
+def test_colors_of_points_near_an_axis_or_0(entry, begin, step):
+    """Fractint 20: a point of an orbit that has not escaped, near an axis, ends it at once.
+
+    fmod is 256 |z|² / proximity of the last |z|² below the proximity, and 0 without one.
+    """
+    entry = f"{entry} maxiter=60" + " outside=200" * ("outside" not in entry)
+    pixels, raw = drawn_grays(entry)
+    keys = {"outside": "", **dict(word.split("=") for word in entry.split()[1:])}
+    near, bailout = float(keys.get("proximity", "0.01")), float(keys.get("bailout", "4"))
+    crosses = keys.get("inside") in ("epscross", "-100")
+    (_, places), _ = orbits(raw, 1, lambda z, c: c, 2)
+    seen, unsure = set(), 0
+    for at, place in np.ndenumerate(places):
+        z, number, escaped, last, edge = complex(begin(place)), None, False, 0, False
+        for _ in range(-1 if entry.startswith("julia") else 0, 59):
+            z = step(z, place)
+            if norm(z) >= bailout:
+                escaped = True
+                break
+            edge |= min(abs(abs(z.real) - near), abs(abs(z.imag) - near)) < 1e-6 and crosses
+            if crosses and min(abs(z.real), abs(z.imag)) < near:
+                number = 2 if abs(z.real) < near else 6
+                break
+            if norm(z) < near:
+                last = 256 * norm(z) / near
+                edge |= abs(last - round(last)) < 0.05
+        if number is None:
+            inside = 60 if crosses else last if keys.get("inside") == "fmod" else 0
+            number = (200 if keys["outside"] == "200" else last) if escaped else inside
+        if edge:
+            unsure += 1
+            continue
+        assert pixels[at] == int(number), (at, place)
+        seen.add(int(number))
+    assert unsure < 200
+    assert len(seen) > (2 if crosses else 3)
+    assert read(f"{entry} {GRAY}")[1] == ()
+
+
+def test_what_is_near_may_be_anything():
+    for keys in (
+        "inside=epscross proximity=-1",
+        "inside=fmod proximity=9",
+        "outside=fmod logmap=9",
+    ):
+        assert "fmod" in str(read(f"mandel {keys} {GRAY}")[1]) or "epscross" in keys
+        assert read(f"mandel {keys} {GRAY}")[1]
+    (line,) = read(f"mandel inside=startrail {GRAY}")[1]
+    assert "('inside=startrail'): it is one color" in line
 
 
 def test_inside_by_the_period():

@@ -22,8 +22,8 @@ from support.stores import change_header, contents
 import fractals
 from fractals import EscapeData, FractalsError, InputError, OptionError, SceneError
 from fractals.errors import listed, shown
-from fractals.io import files, png
-from fractals.io.foreign import formats
+from fractals.io import files, film_files, load, png
+from fractals.io.foreign import formats, par
 from fractals.io.load import load_scene
 from fractals.io.stores.store import open_store
 from fractals.tools.pixels import read_pixels
@@ -85,6 +85,40 @@ def test_a_palette_elsewhere_is_not_read(victim, kind, name):
     assert "TOPSECRET" not in said
     assert "not in the folder of the scene" in said or kind == "fz"
     assert not isinstance(load_scene({"color": {"palette": str(victim / "own/x.map")}}), str)
+
+
+@pytest.mark.parametrize(
+    ("function", "table"),
+    [
+        ("find_palette", {"color": {"palette": "x.map"}}),
+        ("read_trap_image", {"color": {"coloring": {"name": "picture_trap", "picture": "x.png"}}}),
+        ("embed_film", {"film": {"keys": []}}),
+    ],
+)
+def test_an_error_keeps_what_it_is_about_where_a_file_is_named(
+    tmp_path, monkeypatch, function, table
+):
+    """The explorer's page says it in its own language; see `FractalsError.about`."""
+
+    def failing(*_):
+        raise InputError("too much", code="takes_at_most", limit=3)
+
+    monkeypatch.setattr(film_files if function == "embed_film" else load, function, failing)
+    (tmp_path / "a.json").write_text(json.dumps(table))
+    with pytest.raises(SceneError, match="too much") as caught:
+        load_scene(tmp_path / "a.json")
+    assert caught.value.about == {"code": "takes_at_most", "limit": 3}
+
+
+def test_an_error_in_a_file_of_another_program_keeps_what_it_is_about(tmp_path, monkeypatch):
+    def failing(*_):
+        raise SceneError("too much", code="takes_at_most", limit=3)
+
+    monkeypatch.setattr(par, "scene_of", failing)
+    (tmp_path / "a.par").write_text("a { type=mandel }")
+    with pytest.raises(SceneError, match=r"a\.par: a: too much") as caught:
+        load_scene(tmp_path / "a.par")
+    assert caught.value.about == {"code": "takes_at_most", "limit": 3}
 
 
 def test_palettes_beside_a_scene_and_those_that_the_user_names(victim, monkeypatch):

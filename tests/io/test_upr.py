@@ -91,7 +91,8 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     ]
     found = ultra_fractal.read_upr(path.read_bytes(), "Two")
     assert found.lost == (
-        "the stretch of the view ('stretch=2')",
+        "the stretch of the view ('stretch=2'): it is drawn without, "
+        "as no document says which way that goes",
         "a transformation of the plane: line 18: entry: the transformation 'Lake' is not in this "
         "file, and no file 'a.uxf' is beside it: a file that is sent alone must hold what it names",
         "the coloring outside ('Other'): smooth counts here",
@@ -226,13 +227,29 @@ def test_transformations_that_are_lost(tmp_path, entry, words):
 
 @pytest.mark.parametrize(
     ("given", "lost"),
-    [("stretch=1 skew=0", ()), ("skew=12.5", ("the skew of the view ('skew=12.5')",))],
+    [
+        ("stretch=1 skew=0", ()),
+        (
+            "skew=12.5",
+            (
+                "the skew of the view ('skew=12.5'): it is drawn without, as no document says "
+                "which way that goes",
+            ),
+        ),
+    ],
 )
 def test_a_view_that_is_neither_stretched_nor_skewed_loses_nothing(given, lost):
     plain = ultra_fractal.read_upr(f"One {{\n{HEAD}{layer()}}}".encode(), "")
     found = ultra_fractal.read_upr(f"One {{\n{HEAD}{layer(more=f' {given}')}}}".encode(), "")
     assert found.lost == plain.lost + lost
     assert found.table == plain.table
+
+
+def test_blanks_beside_an_equals_sign_mean_nothing():
+    spaced = ONE.replace("=", " = ")
+    assert ultra_fractal.read_upr(spaced.encode(), "") == ultra_fractal.read_upr(ONE.encode(), "")
+    with pytest.raises(SceneError, match="line 6: 'caption = opacity = 100"):
+        ultra_fractal.read_upr(spaced.replace(' "Back"', "").encode(), "")
 
 
 def test_compressed_parameters_are_the_same():

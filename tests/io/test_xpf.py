@@ -448,12 +448,23 @@ def test_colors_of_random_numbers(seed):
         ("(outcoloring 6)", []),
         ("(outcoloring 5)(formula 'newton)", []),
         ("(outcoloring 6)(formula 'newton)", ["the coloring outside by the count, downwards"]),
-        ("(outcoloring 7)", ["the coloring outside by the potential (outcoloring 7)"]),
+        ("(outcoloring 7)", []),
+        (
+            "(outcoloring 7)(formula 'newton)",
+            ["the coloring outside by the logarithm of |z|² over"],
+        ),
         ("(outcoloring 99)", ["the coloring outside by an unknown rule"]),
         ("(incoloring 1)", []),
         ("(incoloring 2)", ["the colors of a quarter of the directions (incoloring 2)"]),
         ("(incoloring 3)(outcoloring 6)", []),
-        ("(incoloring 7)", ["the coloring inside by sin (Re² z - Im² z) of the last z"]),
+        ("(incoloring 7)", []),
+        ("(incoloring 8)(plane 1)", ["the coloring inside by Re z Im z Re c Im c (incoloring 8)"]),
+        ("(incoloring 5)(formula 'phoenix)", ["the coloring inside by waves of Re z Im z"]),
+        ("(incoloring 4)(formula 'trice)(julia #t)", ["the coloring inside by the distance"]),
+        (
+            "(incoloring 10)",
+            ["the coloring inside by true colors of Re z and Im z (incoloring 10)"],
+        ),
         ("(incoloring 1)(formula 'octo)", ["the coloring inside by the size of the last z"]),
         (
             "(incoloring 1)(formula 'magnet)",
@@ -509,9 +520,45 @@ def test_parts_of_the_last_point_are_added_to_counts(name, rule, parts):
 @pytest.mark.parametrize(
     ("rule", "entry"),
     [
-        (1, lambda z: 2 + abs(z) ** 2 * (LIMIT // 2)),
-        (2, lambda z: 1 + (math.atan2(z.real, z.imag) / math.tau + 0.75) * 20000 / 256),
-        (3, lambda z: 1 + 100 / 256 + 10 * z.real / z.imag),
+        (1, lambda z, c: 2 + abs(z) ** 2 * (LIMIT // 2)),
+        (2, lambda z, c: 1 + (math.atan2(z.real, z.imag) / math.tau + 0.75) * 20000 / 256),
+        (3, lambda z, c: 1 + 100 / 256 + 10 * z.real / z.imag),
+        (
+            4,
+            lambda z, c: (
+                1 + LIMIT / 256 + 64 * (abs(abs(c.imag) - abs(z.real)) + abs(c.imag - abs(z.imag)))
+            ),
+        ),
+        (
+            5,
+            lambda z, c: (
+                1
+                + 256
+                * (math.cos if int(abs(z) ** 2 * 10) % 2 else math.sin)(
+                    z.real * z.imag * c.real * c.imag
+                )
+            ),
+        ),
+        (6, lambda z, c: 1 + 256 * abs(z) ** 2 * math.cos(z.real**2)),
+        (7, lambda z, c: 1 + 256 * math.sin(z.real**2 - z.imag**2)),
+        (8, lambda z, c: 1 + 64 * math.atan(z.real * z.imag * c.real * c.imag)),
+        (
+            9,
+            lambda z, c: (
+                1
+                + 20000
+                / 256
+                * (
+                    0.75
+                    + (
+                        math.atan2(z.real, z.imag)
+                        if int(abs(z.real) * 40) % 2 != int(abs(z.imag) * 40) % 2
+                        else math.atan2(z.imag, z.real)
+                    )
+                    / math.tau
+                )
+            ),
+        ),
     ],
 )
 @pytest.mark.parametrize("name", ["mandel", "trice", "mandel)(julia #t)(juliaseed -0.7 0.3"])
@@ -533,10 +580,42 @@ def test_colors_inside_by_the_last_point(name, rule, entry):
                 z = step(z, c, 0) if abs(z) < 2 else z
             if abs(z) >= 2 or abs(z.imag) < 0.02 or (rule == 2 and z.real > 0 > z.imag):
                 continue
-            wanted = 255 * srgb_from_linear(palette.linear(np.array([entry(z) / 72 % 1]))[0])
+            edges = [10 * abs(z) ** 2] if rule == 5 else [40 * z.real, 40 * z.imag] * (rule == 9)
+            if any(abs(edge - round(edge)) < 1e-3 for edge in edges):
+                continue
+            wanted = 255 * srgb_from_linear(palette.linear(np.array([entry(z, c) / 72 % 1]))[0])
             assert np.abs(wanted - pixels[j, i]).max() < 3, (p, z)
             seen += 1
-    assert seen > 25
+    assert seen > 20
+
+
+@pytest.mark.parametrize("bailout", [4, 100])
+@pytest.mark.parametrize("name", ["mandel", "trice", "mandel)(julia #t)(juliaseed -0.7 0.3"])
+def test_the_potential_falls_with_the_count(name, bailout):
+    """XaoS: 256 roots of log |z|² over 256 times the count, in counts."""
+    given = f"{name})(bailout {bailout})(palettecolors {NINE})(outcoloring 7)(view -0.3 0.1 2 1.5"
+    scene, lost = read(given)
+    assert not lost
+    scene = scene.replace(size=(24, 18), supersampling=1)
+    raw = fractals.compute(scene, device="python")
+    pixels = fractals.recolor(raw, device="python").pixels
+    palette = scene.color.make_palette()
+    seen = 0
+    for (j, i), found in np.ndenumerate(raw.count):
+        p = complex(-0.3 + 2 * ((i + 0.5) / 24 - 0.5), 0.1 + 1.5 * ((j + 0.5) / 18 - 0.5))
+        z, c = p, -0.7 + 0.3j if "julia" in name else p
+        step = trice if name == "trice" else power(2)
+        count = 0
+        while abs(z) ** 2 < bailout and count < LIMIT:
+            z, count = step(z, c, 0), count + 1
+        if LIMIT in (count, found) or count == 0:
+            continue
+        assert count in (found, found - 1)
+        entry = 1 + 256 * math.sqrt(math.log(abs(z) ** 2) / (256 * count))
+        wanted = 255 * srgb_from_linear(palette.linear(np.array([entry / 72 % 1]))[0])
+        assert np.abs(wanted - pixels[j, i]).max() < 3, (p, z)
+        seen += 1
+    assert seen > 50
 
 
 @pytest.mark.parametrize("bailout", [4, 100])

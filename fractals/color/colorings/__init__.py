@@ -7,8 +7,8 @@ FILES = {
     "cycles": ("atom_domains", "interior_distance", "multiplier", "period"),
     "final_points": (
         *("biomorph", "count_plus", "decomposition", "exterior_grid"),
-        *("field_lines", "final_angle", "last_point", "root"),
+        *("field_lines", "final_angle", "last_point", "last_wave", "log_ratio", "root"),
         *("distance", "distance_line", "slopes"),
     ),
-    "traps": ("orbit_trap", "pickover_stalks", "picture_trap"),
+    "traps": ("epsilon_cross", "last_visit", "orbit_trap", "pickover_stalks", "picture_trap"),
 }

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, in_widths, make_lines
-from fractals.kernels.elementary import angle_in_turns, make_log2
-from fractals.kernels.primitives import fma, select, sqrt
+from fractals.kernels.elementary import angle_in_turns, make_log2, sincos_series
+from fractals.kernels.primitives import fma, number, select, sqrt
 
 # How values from 0 to 1 are drawn that darken the layers below
 OVER_OTHERS: Any = {"transfer": "linear", "palette": "ink", "blend": "multiply"}
@@ -118,6 +118,34 @@ def count_plus():
     )
 
 
+def make_log_ratio_value(target):
+    real, log2 = target.real, make_log2(target)
+    zero, one, natural = real(0), real(1), real(math.log(2))
+
+    def value(n, x, y, p, q, constants):
+        steps = real(n) - constants[2]
+        ratio = natural * log2(fma(x, x, y * y)) / select(steps > zero, steps, one)
+        return sqrt(select(ratio > zero, ratio, zero))
+
+    return value
+
+
+def log_ratio():
+    """Log ratio: the root of log |z|² at escape over the number of steps.
+
+    The farther from the set the higher the value, with bands of counts. After XaoS (Jan Hubicka and
+    Thomas Marsh), where it is called potential.
+    """
+    return Coloring(
+        name="log_ratio",
+        title="root of the logarithm of the escaped point over the steps",
+        make_value=make_log_ratio_value,
+        constants=settings_alone,
+        transfer="linear",
+        options={"less": Option(0, -1, 1, "by which the number of steps is lower")},
+    )
+
+
 def make_last_statistic(target, formula, base):
     def start(x, y):
         return x, y
@@ -159,6 +187,77 @@ def last_point():
             "quotient": QUOTIENT,
         },
         statistic=OrbitStatistic("last", ("x", "y"), make_last_statistic),
+    )
+
+
+WAVES = ("distance", "product", "radial", "saddle", "angle", "squares")  # those of `last_wave`
+
+
+def make_last_wave_statistic(target, formula, base):
+    def start(x, y):
+        zero = number(0, x)
+        return x, y, zero, zero
+
+    def update(w, x, y, u, v, a, b, point):
+        return x, y, a, b
+
+    return start, update
+
+
+def make_last_wave_value(target):
+    real, int32 = target.real, target.int32
+    sincos, angle_of = target.jit(sincos_series), target.jit(angle_in_turns)
+    zero, half, one, ten, forty = real(0), real(0.5), real(1), real(10), real(40)
+
+    def value(n, x, y, p, q, w, constants):
+        rule, side = constants[2], constants[3]
+        s, t, a, b = w[0], side * w[1], w[2], side * w[3]
+        m, across = fma(s, s, t * t), s * s
+        product = s * t * (a * b)
+        sine, cosine = sincos(product)
+        saddle, _ = sincos(fma(-t, t, across))
+        _, radial = sincos(across)
+        odd = int32(m * ten) & int32(1)
+        mixed = (int32(abs(s) * forty) ^ int32(abs(t) * forty)) & int32(1)
+        turns = angle_of(select(mixed == int32(1), t, s), select(mixed == int32(1), s, t))
+        turns = select(turns > half, turns - one, turns)
+        steep = angle_of(one, product)
+        steep = select(steep > half, steep - one, steep)
+        found = select(rule == zero, abs(abs(b) - abs(s)) + abs(b - abs(t)), turns)
+        found = select(rule == one, select(odd == int32(1), cosine, sine), found)
+        found = select(rule == real(2), m * radial, found)
+        found = select(rule == real(3), saddle, found)
+        return select(rule == real(4), steep, found)
+
+    return value
+
+
+def last_wave_constants(formula, escape_radius, width, wave, mirror):
+    return WAVES.index(wave), -1 if mirror else 1
+
+
+def last_wave():
+    """Last wave: waves of the point after the last step, and of c, inside.
+
+    distance: ||Im c| - |Re z|| + |Im c - |Im z||. product: the sine of Re z Im z Re c Im c, or its
+    cosine where the whole part of 10 |z|² is odd. radial: |z|² cos Re² z. saddle: sin(Re² z - Im²
+    z). angle: the arctangent of Re z Im z Re c Im c, in turns. squares: the direction of z, in
+    turns from -1/2 to 1/2, and on every other square of 1/40 that of Im z + i Re z. After XaoS (Jan
+    Hubicka and Thomas Marsh).
+    """
+    return Coloring(
+        name="last_wave",
+        title="inside: waves of where the orbit is after the last step",
+        make_value=make_last_wave_value,
+        ends="any",
+        transfer="linear",
+        side="inside",
+        constants=last_wave_constants,
+        options={
+            "wave": Option("saddle", 0, 0, "which wave", choices=WAVES),
+            "mirror": Option(0, 0, 1, "1: of the conjugates of z and c"),
+        },
+        statistic=OrbitStatistic("wave", ("x", "y", "a", "b"), make_last_wave_statistic),
     )
 
 

@@ -153,6 +153,95 @@ def pickover_stalks():
     )
 
 
+def make_epsilon_cross_statistic(target, formula, base):
+    def start(x, y):
+        return (number(0, x),)
+
+    def update(w, x, y, u, v, a, b, point):
+        zero, one, two = number(0, x), number(1, x), number(2, x)
+        reach, radius = number(point[base], x), number(point[base + 1], x)
+        axis = select(abs(x) < reach, one, select(abs(y) < reach, two, zero))
+        new = (w[0] == zero) & (fma(x, x, y * y) < radius * radius)
+        return (select(new, axis, w[0]),)
+
+    return start, update
+
+
+def plain_settings(**settings):
+    return tuple(settings.values())
+
+
+def make_epsilon_cross_value(target):
+    zero, one, half, nan = target.real(0), target.real(1), target.real(0.5), target.real(math.nan)
+
+    def value(n, x, y, p, q, w, constants):
+        return select(w[0] > zero, (w[0] - one) * half, nan)
+
+    return value
+
+
+def epsilon_cross():
+    """Epsilon cross: the axis that the orbit z_1, z_2, ... comes near first.
+
+    The value is 0 for the imaginary axis, 1/2 for the real axis, and no value for neither. Points
+    beyond the radius, such as the one that escaped, do not count. After Fractint (*epscross*).
+    """
+    return Coloring(
+        name="epsilon_cross",
+        title="the axis that the orbit comes near first",
+        make_value=make_epsilon_cross_value,
+        ends="any",
+        transfer="linear",
+        side="both",
+        options={
+            "reach": Option(0.01, 1e-6, 10, "distance from an axis that is near", "statistic"),
+            "radius": Option(2.0, 1e-3, 1e9, "points beyond it do not count", "statistic"),
+        },
+        statistic=OrbitStatistic(
+            "epsilon", ("axis",), make_epsilon_cross_statistic, plain_settings
+        ),
+    )
+
+
+def make_last_visit_statistic(target, formula, base):
+    def start(x, y):
+        return (number(-1, x),)
+
+    def update(w, x, y, u, v, a, b, point):
+        reach = number(point[base], x)
+        near = fma(x, x, y * y) / (reach * reach)
+        return (select(near < number(1, x), near, w[0]),)
+
+    return start, update
+
+
+def make_last_visit_value(target):
+    zero, nan = target.real(0), target.real(math.nan)
+
+    def value(n, x, y, p, q, w, constants):
+        return select(w[0] < zero, nan, w[0])
+
+    return value
+
+
+def last_visit():
+    """Last visit: how near 0 the last point of the orbit was that came near 0.
+
+    The value is |z|² over the square of the distance that is near, from 0 to 1, and no value where
+    no point of z_1, z_2, ... came so near. After Fractint (*fmod*).
+    """
+    return Coloring(
+        name="last_visit",
+        title="how near 0 the orbit was when it came near for the last time",
+        make_value=make_last_visit_value,
+        ends="any",
+        transfer="linear",
+        side="both",
+        options={"reach": Option(0.1, 1e-6, 100, "distance from 0 that is near", "statistic")},
+        statistic=OrbitStatistic("visit", ("square",), make_last_visit_statistic, plain_settings),
+    )
+
+
 HEAD = 6  # constants before the opacity bits, whose number is fixed
 
 

@@ -58,6 +58,8 @@ def formulas_of(lines: list[str], key: Callable[[str], str] = plain_name) -> For
                 now = None
         if len(found) > MAX_ENTRIES:
             raise SceneError(f"line {number}: a file has at most {MAX_ENTRIES} formulas")
+    if now is not None and not found:
+        raise SceneError(f"line {now.line}: the entry '{shown(now.name, 80)}' is never closed")
     return found
 
 

@@ -1,8 +1,10 @@
 """Colors of entries of Fractint: texts of `colors=`, counts to colors, and cells as a picture."""
 
+import bisect
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,18 @@ from numpy.typing import NDArray
 
 from fractals.color import trap_image
 from fractals.color.colorings.cycles import GOLDEN
-from fractals.color.palette import parse_color
+from fractals.color.palette import ENTRIES, parse_color
 from fractals.errors import InputError, SceneError, counted
 from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
 from fractals.io.foreign._view import real, whole
+from fractals.scene.model import validate
 
 MAX_COLORS = 256
 HALF_TURN = 180  # numbers of the rules atan: degrees
+MAX_RANGED = 32_766  # counts up to this have numbers of `ranges`, others that of this one
+MAX_RUNS = 2000  # stripes of `ranges`; a palette has twice as many stops
+CROSS = (2, 6)  # numbers of the rule epscross: near the imaginary axis, and near the real axis
 BOF60 = 75  # number of the rule bof60 where the least |z| is 1
 MOST_TURNS = 1e6  # the density that a scene may have
 DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
@@ -36,6 +42,10 @@ OUTSIDE = {
     "tdis": "the length of the orbit, which gives the colors",
     "fmod": "the remainder of |z|² at escape, which gives the colors",
 }
+CURVES = {
+    "logmap": "the curve of colors",
+    "ranges": "ranges of counts that share a color",
+}
 # What is added to a count outside: factors of Re z and Im z, whose sum is cut, and a number.
 ADDED = {"real": (1.0, 0.0, 7), "imag": (0.0, 1.0, 7), "summ": (1.0, 1.0, 0)}
 INSIDE = {
@@ -49,6 +59,8 @@ INSIDE = {
     "fmod": "the remainder of |z|², which gives the colors inside",
     "atan": "the angle of the last z, which gives the colors inside",
 }
+# Types whose orbits begin with 0, and not with the pixel, by the rules bof60 and bof61
+FROM_0 = "mandel mandel4 mandellambda manfn+zsqrd spider manowar magnet1m magnet2m".split()  # noqa: SIM905
 # Numbers that Fractint takes for names of rules, as old files have them.
 _RULES = ("iter", "real", "imag", "mult", "summ", "atan", "fmod", "tdis")
 NUMBERED = {f"outside=-{k}": rule for k, rule in enumerate(_RULES, 1)} | {
@@ -82,12 +94,13 @@ def color_of(
     colors, before = all_colors(fields, beside, lost), ahead
     if potential := potential_of(fields):
         if found := _potential(potential, colors, steps, ahead, radius):
-            _inside(fields, colors, found, steps, before, lost)
-            if (curve := fields.get("logmap", ("no", ""))[0].lower()) not in ("no", "0"):
-                lost.append(f"the curve of colors (logmap={curve[:40]})")
+            _inside(fields, colors, found, steps, before, radius, lost)
+            if curve := curve_of(fields, steps, lost):
+                lost.append(f"{curve.words}: the potential alone gives the colors")
             return found
         lost.append("the continuous potential, which blends the bands of counts (potential)")
     ahead += ADDED.get(rule_of(fields, "outside"), (0, 0, 0))[2]
+    exceeding = ahead  # without the colors that are added below
     color: dict[str, Any] = {"coloring": "count"}
     around = colors[1:]
     # As far as numbers go round once, one more color is never seen. It lets number 0 have the first
@@ -100,24 +113,219 @@ def color_of(
         turns = 1 / len(around)
         color["palette"] = _stops(around)
         color |= {"transfer": "linear", "density": turns, "offset": (ahead - 1) * turns}
-    logmap = fields.get("logmap", ("no", ""))[0].lower()
-    if logmap in ("yes", "1") and colors:
-        color |= {"transfer": "log", "density": 1 / max(math.log2(1 + steps), 1.0), "offset": 0.0}
-    elif logmap not in ("no", "0"):
-        lost.append(f"the curve of colors (logmap={logmap[:40]})")
-    if "ranges" in fields:
-        lost.append(f"ranges of counts that share a color (ranges={fields['ranges'][0][:40]})")
-    color |= _outside(fields, colors, steps, lost, turned)
-    _inside(fields, colors, color, steps, before, lost)
+    if fields.get("logmode", ("", ""))[0].lower().startswith("a"):
+        words = "the least count at the edge of the screen, with which the curve of colors begins"
+        lost.append(f"{words} (logmode=auto): it begins as logmap says")
+    if curve := curve_of(fields, steps, lost):
+        outside = rule_of(fields, "outside")
+        others = outside in ("atan", "fmod") or _first(fields, "decomp") >= 2
+        if len(colors) > 1 and not others:
+            color |= _by_curve(curve, colors, exceeding)
+        elif not outside.isdecimal():
+            lost.append(f"{curve.words}: counts go round the colors evenly")
+    color |= _outside(fields, colors, steps, radius, lost, turned)
+    _inside(fields, colors, color, steps, before, radius, lost)
     if layers := _biomorph(fields, colors, radius, lost):
         color["layers"] = [*color.get("layers", []), *layers]
     return color
+
+
+@dataclass(frozen=True)
+class CountCurve:
+    """Counts to numbers of colors, as `logmap` or `ranges` set them; 0 counts as 1."""
+
+    number: Callable[[int], int]  # of a count up to the limit
+    runs: tuple[tuple[int, int], ...]  # the first count of each run of one number, and the number
+    last: int  # the last count
+    words: str  # about what is lost where it isn't drawn
+
+
+def curve_of(fields: Entry, steps: int, lost: list[str]) -> CountCurve | None:
+    """Return the curve between counts and numbers of colors; None where they are the same.
+
+    `ranges` decides where an entry has both keys.
+    """
+    key = "ranges" if "ranges" in fields else "logmap"
+    text, where = fields.get(key, ("no", key))
+    try:
+        return _ranged(text, where, steps) if key == "ranges" else _logarithmic(text, where, steps)
+    except SceneError as error:
+        lost.append(f"{CURVES[key]} ({error}): counts go round the colors evenly")
+        return None
+
+
+def _ranged(text: str, where: str, steps: int) -> CountCurve:
+    """Return the curve of `ranges`."""
+    last = min(steps, MAX_RANGED)
+    runs = _ranges(text, where, last)
+    while len(runs) > 1 and runs[1][0] <= 1:  # of no count but 0
+        del runs[0]
+    firsts = [first for first, _ in runs]
+
+    def number_of(count: int) -> int:
+        return runs[max(bisect.bisect_right(firsts, count) - 1, 0)][1]
+
+    runs[0] = 0, runs[0][1]
+    return CountCurve(number_of, tuple(runs), last, f"{CURVES['ranges']} (ranges={text[:40]})")
+
+
+def _logarithmic(text: str, where: str, steps: int) -> CountCurve | None:
+    """Return the curve of `logmap`; None where it is off."""
+    named = {"y": 1, "n": 0, "o": -1}.get(text[:1].lower())
+    flag = int(real(text, where)) if named is None else named
+    if not flag:
+        return None
+    number_of = _curve(flag, steps)
+    counts, runs = range(steps + 1), [(0, number_of(0))]
+    while runs[-1][1] < number_of(steps):
+        first = bisect.bisect_right(counts, runs[-1][1], key=number_of)
+        runs.append((first, number_of(first)))
+    return CountCurve(number_of, tuple(runs), steps, f"{CURVES['logmap']} (logmap={text[:40]})")
+
+
+def _curve(flag: int, steps: int) -> Callable[[int], int]:
+    """Return the function of `logmap`: a logarithm, or a square root where `flag` is below -1.
+
+    Counts up to |flag| have color 1. The lowest counts beyond have a color each, except where
+    `flag` is -1, which Fractint's versions before 14 drew.
+    """
+    most = max(steps, 2)
+    begin = 0 if abs(flag) == 1 else min(abs(flag), most - 1)
+    free = MAX_COLORS - (2 if begin else 1)
+    if flag < -1:
+        scale = free / math.sqrt(most - begin)
+        even = int(scale * scale)
+
+        def root(count: int) -> int:
+            n = count - begin
+            if n <= 0:
+                return 1
+            return n + 1 if n <= even else int(scale * math.sqrt(n)) + 1
+
+        return root
+
+    scale = free / (math.log(most - begin) or math.inf)
+
+    def logarithm(count: int) -> int:
+        n = count - begin
+        if n <= 1:
+            return 1
+        size = math.log(n)
+        return n if flag > 0 and n / size <= scale else int(scale * size) + 1
+
+    return logarithm
+
+
+def _ranges(text: str, where: str, steps: int) -> list[tuple[int, int]]:
+    """Return the runs of `ranges`: the last count of each range, from color 0 on.
+
+    Before a range, -n divides it into stripes of n counts, which have two colors in turn.
+    """
+    parts = [whole(part, where) for part in text.split("/")]
+    runs: list[tuple[int, int]] = []
+    color = first = at = 0
+    while at < len(parts):
+        width = -parts[at] if parts[at] < 0 else 0
+        at += bool(width)
+        if at == len(parts) or parts[at] < max(first - 1, 0):
+            raise SceneError(f"{where}: {text[:40]!r} are no counts that rise")
+        end = steps if at == len(parts) - 1 else min(parts[at], steps)
+        starts = range(first, end + 1, width or max(end + 1 - first, 1))
+        if len(runs) + len(starts) > MAX_RUNS:
+            raise SceneError(f"{where}: more than {MAX_RUNS} stripes")
+        runs += [(start, (color + k % 2) % MAX_COLORS) for k, start in enumerate(starts)]
+        first, color, at = max(first, end + 1), color + 1 + bool(width), at + 1
+    return runs
+
+
+def _by_curve(curve: CountCurve, colors: list[str], ahead: int) -> dict[str, Any]:
+    """Return the colors of counts, which `ahead` is added to, by a curve.
+
+    Up to ENTRIES counts have an entry of the lookup table each. More of them lie on a logarithmic
+    scale, where a few counts at the ends of a band may have a color in between.
+    """
+    ends = [*(first for first, _ in curve.runs[1:]), curve.last + 1]
+    even = curve.last < ENTRIES - 2
+    turns = 1 / ENTRIES if even else END / math.log2(4 + curve.last)
+    stops: list[list[Any]] = []
+    for (first, own), end in zip(curve.runs, ends, strict=True):
+        if even:
+            places = [first / ENTRIES, (end - 1) / ENTRIES][: end - first]
+        else:
+            counts = (first - ahead - 0.4, end - ahead - 0.6)
+            places = [math.log2(1 + count) * turns for count in counts if count > 0]
+        stops += [[place, _color(colors, own)] for place in places]
+    if even:  # numbers below 1 and above the limit are 1
+        places = [end / ENTRIES for end in (curve.last + 1, ENTRIES - 1)]
+        stops += [[place, _color(colors, curve.number(1))] for place in places]
+        shown = {"transfer": "linear", "density": turns, "offset": ahead * turns}
+    else:
+        stops.append([END, stops[-1][1]])
+        shown = {"transfer": "log", "density": turns, "offset": 0.0}
+    return {"palette": {"stops": stops}, **shown}
+
+
+def lyapunov_colors(
+    fields: Entry, steps: int, warmup: int, beside: Beside, lost: list[str]
+) -> dict[str, Any]:
+    """Return the colors of the type `lyapunov`.
+
+    The value is half of e to the exponent: order goes down colors 1 to 255, and chaos has 0.
+    """
+    inside, at = fields.get("inside", ("1", "inside"))
+    inside = inside if inside.isdecimal() else "1"  # as Fractint does, for it has no other there
+    own = {key: value for key, value in fields.items() if key not in ("logmap", "ranges")}
+    color = color_of({**own, "inside": (inside, at)}, steps, 0, None, beside, lost)
+    if curve := curve_of(fields, steps, lost):
+        lost.append(f"{curve.words}: exponents go down the colors evenly")
+    found: dict[str, Any] = {"coloring": {"name": "lyapunov", "warmup": warmup}}
+    if colors := color.get("palette", {}).get("stops"):
+        around = [name for _, name in colors]
+        chaos = color.get("inside", "#000000")
+        ends = [[0.5 * (1 - k / len(around)), name] for k, name in enumerate(around)]
+        stops = [*reversed(ends), [0.50001, chaos], [0.99999, chaos]]
+        found["palette"] = {"stops": stops}
+        found |= {"transfer": "linear", "density": 1.0, "offset": 0.0}
+    return found
 
 
 def rule_of(fields: Entry, key: str) -> str:
     """Return the rule of colors "outside" or "inside": a name, or the number of the one color."""
     text = fields.get(key, ("iter" if key == "outside" else "1", ""))[0].lower()
     return NUMBERED.get(f"{key}={text}", text)
+
+
+def first_of_rule(fields: Entry, name: str) -> str:
+    """Return the z with which orbits begin, where a rule of colors looks at the points after it.
+
+    The points of the rules bof60, bof61, epscross and fmod are those after the pixel "c", or after
+    0 where Fractint makes the pictures of *The Beauty of Fractals*. "": of Julia sets, or without
+    such a rule.
+    """
+    inside, outside = (rule_of(fields, key) for key in ("inside", "outside"))
+    least = inside in ("bof60", "bof61")
+    if not (least or inside in ("epscross", "fmod") or outside == "fmod") or name == "julia":
+        return ""
+    plain = fields.get("nobof", ("no", ""))[0].lower() in ("yes", "y", "1")
+    return "0" if least and name in FROM_0 and not plain else "c"
+
+
+def name_of_coloring(layer: Mapping[str, Any]) -> str:
+    """Return the name of a layer's coloring."""
+    own: Any = layer["coloring"]
+    return str(own if isinstance(own, str) else own["name"])
+
+
+def check_period(table: dict[str, Any], lost: list[str]) -> None:
+    """Take a layer of periods away where what was before decides, too."""
+    layers = table["color"].get("layers", [])
+    if "period" in map(name_of_coloring, layers):
+        formula = validate({"formula": table["formula"]}).make_formula()
+        if formula.uses_previous or formula.phases or formula.remember:
+            table["color"]["layers"] = [
+                each for each in layers if name_of_coloring(each) != "period"
+            ]
+            lost.append(f"{INSIDE['period']} ('inside=period')")
 
 
 def _numbered(number: int) -> int:
@@ -162,7 +370,12 @@ def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
 
 
 def _outside(
-    fields: Entry, colors: list[str], steps: int, lost: list[str], turned: bool
+    fields: Entry,
+    colors: list[str],
+    steps: int,
+    radius: float | None,
+    lost: list[str],
+    turned: bool,
 ) -> dict[str, Any]:
     """Return the coloring outside, if this program has the same one."""
     outside = rule_of(fields, "outside")
@@ -181,10 +394,16 @@ def _outside(
             numbers = (k if 0 < k <= steps else 1 for k in range(HALF_TURN))
             found["palette"] = _of_angles([_color(colors, number) for number in numbers])
         return found
+    near = _near(fields, radius)
+    if outside == "fmod" and near and len(colors) > 1 and curve_of(fields, steps, []) is None:
+        return {"layers": [{**_visits(near, colors), "mask": "escaped"}]}
     if outside in ADDED:
         real_part, imag, _ = ADDED[outside]
         imag = -imag if turned else imag
-        lost.append(f"numbers of colors below 1, which are 1 there, go round ('outside={outside}')")
+        curved = len(colors) > 1 and curve_of(fields, steps, []) is not None
+        if not curved or steps >= ENTRIES - 2:
+            words = "numbers of colors below 1, which are 1 there, go round"
+            lost.append(f"{words} ('outside={outside}')")
         return {"coloring": {"name": "count_plus", "real": real_part, "imag": imag, "whole": 1}}
     if re.fullmatch(r"-?\d{1,6}", outside, re.ASCII):
         k = int(outside)
@@ -193,10 +412,28 @@ def _outside(
         lost.append(f"the one color outside ('outside={outside}')")
     elif outside != "iter":
         what = OUTSIDE.get(outside, "the coloring outside")
-        lost.append(f"{what} ('outside={outside[:40]}')")
+        lost.append(f"{what} ('outside={outside[:40]}'): counts give the colors")
     if _first(fields, "distest"):
-        lost.append("the distance to the set, which gives the colors (distest)")
+        lost.append("the distance to the set, which gives the colors (distest): counts give them")
     return {}
+
+
+def _near(fields: Entry, radius: float | None) -> float:
+    """Return what is near for the rules epscross and fmod; 0 where a coloring here has no such."""
+    near = real(*fields.get("proximity", ("0.01", "proximity")))
+    return near if radius is not None and 1e-6 <= near < min(radius, radius**2, 10) else 0.0
+
+
+def _visits(near: float, colors: list[str]) -> dict[str, Any]:
+    """Return the layer of the rule fmod: number 256 |z|² / `near` of the last |z|² below it."""
+    stops: list[list[Any]] = []
+    for k in range(MAX_COLORS):
+        # From 0 on, where samples outside lie that have no value
+        ends = (k + 0.05 * (k > 0), k + 0.95)
+        stops += [[end / MAX_COLORS, _color(colors, k)] for end in ends]
+    coloring = {"name": "last_visit", "reach": math.sqrt(near)}
+    shown = {"transfer": "linear", "density": 1.0, "offset": 0.0}
+    return {"coloring": coloring, "palette": {"stops": stops}, **shown}
 
 
 def _first(fields: Entry, key: str) -> float:
@@ -274,26 +511,40 @@ def _inside(
     color: dict[str, Any],
     steps: int,
     ahead: int,
+    radius: float | None,
     lost: list[str],
 ) -> None:
     """Set the color inside, number 1 by default, or a layer of colors there."""
     inside = rule_of(fields, "inside")
-    even = fields.get("logmap", ("no", ""))[0].lower() in ("no", "0")
+    even = curve_of(fields, steps, []) is None
     if inside == "maxiter" and even:
         inside = str(steps)
     if re.fullmatch(r"\d{1,10}", inside, re.ASCII):
         index = _numbered(int(inside))
         if index < len(colors):
             color["inside"] = colors[index]
+    elif (
+        inside in ("epscross", "fmod")
+        and len(colors) > 1
+        and even
+        and (near := _near(fields, radius))
+    ):
+        if inside == "fmod":
+            color["inside"] = colors[0]
+            layer = {**_visits(near, colors), "mask": "inside"}
+        else:
+            color["inside"] = _color(colors, steps)
+            layer = _crosses(near, colors, radius)
+        color["layers"] = [*color.get("layers", []), layer]
     elif len(colors) > 1 and even and (layer := _layer_inside(inside, colors, steps, ahead)):
-        color["layers"] = [layer]
+        color["layers"] = [*color.get("layers", []), layer]
         if inside == "period":  # where none was found
             color["inside"] = _color(colors, steps)
         if inside == "atan" and fields.get("periodicity", ("1", ""))[0].lower() not in ("0", "no"):
             lost.append("at which point of a cycle an orbit ends, inside: after the last step here")
     elif inside:
         what = INSIDE.get(inside, "the coloring inside")
-        lost.append(f"{what} ('inside={inside[:40]}')")
+        lost.append(f"{what} ('inside={inside[:40]}'): it is one color")
 
 
 def _layer_inside(rule: str, colors: list[str], steps: int, ahead: int) -> dict[str, Any]:
@@ -318,6 +569,18 @@ def _layer_inside(rule: str, colors: list[str], steps: int, ahead: int) -> dict[
         trap = {"name": "orbit_trap", "shape": "point", "reach": 1.0}
         return {"coloring": trap, **found, "palette": {"stops": stops}, "density": END}
     return {}
+
+
+def _crosses(near: float, colors: list[str], radius: float | None) -> dict[str, Any]:
+    """Return the layer of the rule epscross: two colors, by the axis that an orbit is near first.
+
+    An orbit that escapes later has them, too.
+    """
+    first, second = (_color(colors, number) for number in CROSS)
+    stops = [[0.0, first], [0.2, first], [0.3, second], [0.7, second], [0.8, first]]
+    coloring = {"name": "epsilon_cross", "reach": near, "radius": radius}
+    shown = {"transfer": "linear", "density": 1.0, "offset": 0.0, "mask": "all"}
+    return {"coloring": coloring, "palette": {"stops": stops}, **shown}
 
 
 def colors_of(text: str, where: str) -> list[str]:

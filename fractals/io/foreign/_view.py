@@ -1,5 +1,7 @@
 """What formats of scenes share: bounded parsing of lines and numbers, views, folded formulas."""
 
+import cmath
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from fractals.scene.numbers import decimal_text, width_in
 
 MAX_LINES = 100_000
 MAX_RADIUS = 1e9  # of a scene
+MAX_STRETCH = 1e3  # of a scene
 CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
 
 
@@ -166,6 +169,77 @@ def placed(kin: FormulaMatch, place: ForeignView) -> dict[str, Any]:
     if place.julia:
         table["julia"] = [place.julia[0], flip(place.julia[1])]
     return table
+
+
+def stretched(
+    center: tuple[str, str],
+    height: Decimal,
+    angle: float,
+    factor: float,
+    where: str,
+    julia: tuple[str, str] | None,
+    lost: list[str],
+) -> ForeignView:
+    """Return a view in which widths are longer by a factor than in a view of this height.
+
+    A stretch of a scene is as much shorter across as it is longer along, so it is the root of the
+    factor, and the height that of the view before. A negative factor mirrors left and right: the
+    imaginary axis then points down in a view that is turned by 180 degrees.
+    """
+    stretch = math.sqrt(abs(factor))
+    if not 1 / MAX_STRETCH <= stretch <= MAX_STRETCH:
+        lost.append(f"the stretch of the view ({where}: a factor of {factor:g})")
+        stretch = 1.0
+    if abs(stretch - 1) < 1e-12:
+        stretch = 1.0
+    if factor < 0:
+        angle += 180
+    return ForeignView(
+        center,
+        EXACT.divide(height, Decimal(stretch)),
+        up=factor >= 0,
+        angle=angle,
+        stretch=stretch,
+        julia=julia,
+    )
+
+
+def skewed(
+    center: tuple[str, str],
+    height: Decimal,
+    right: complex,
+    upward: complex,
+    factor: float,
+    julia: tuple[str, str] | None,
+) -> ForeignView | None:
+    """Return a view whose sides make any angle; None where a scene has no stretch that large.
+
+    `right`, over `factor`, and `upward`: to where a picture's height leads in the plane, over
+    `height`. A point z of the picture, in heights, comes to az + b conj(z). So the view is turned
+    by the angle of the larger one, and it is mirrored where that is b; along one direction, lengths
+    are |a| + |b| times as long, and | |a| - |b| | times across it.
+    """
+    if not MAX_STRETCH**-2 <= abs(factor) <= MAX_STRETCH**2:
+        return None
+    right /= factor
+    a, b = (right - 1j * upward) / 2, (right + 1j * upward) / 2
+    up = abs(a) > abs(b)
+    large, small = (a, b) if up else (b, a)
+    turn = cmath.phase(large)
+    bend = small * cmath.exp(-1j * turn)
+    along = cmath.phase(bend if up else bend.conjugate()) / 2
+    most, least = abs(a) + abs(b), abs(large) - abs(small)
+    if not most <= least * MAX_STRETCH**2:
+        return None
+    return ForeignView(
+        center,
+        EXACT.multiply(height, Decimal(math.sqrt(most * least))),
+        up=up,
+        angle=math.degrees(turn),
+        stretch=math.sqrt(most / least),
+        stretch_angle=math.degrees(along) + 90,
+        julia=julia,
+    )
 
 
 def zoom_of(height: Decimal, size: tuple[int, int]) -> str:

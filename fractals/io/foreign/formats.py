@@ -221,7 +221,8 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except (InputError, OSError, ValueError) as error:
         text = shown(str(error), MAX_MESSAGE)
-        raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
+        about = error.about if isinstance(error, InputError) else {}
+        raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}", **about) from None
 
 
 def _shown(found: Imported) -> Imported:

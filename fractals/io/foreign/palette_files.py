@@ -133,7 +133,7 @@ def make_map() -> Format:
 # --- GIMP's palettes (`.gpl`): a header, then lines ``red green blue name``
 
 GIMP_PALETTE = "GIMP Palette"
-GPL_KEY = re.compile(r"([A-Za-z]+):\s*(.*)")
+GPL_KEY = re.compile(r"([A-Za-z]+)\s*:\s*(.*)")
 
 
 def read_gpl(data: bytes, entry: str = "") -> Imported:
@@ -141,10 +141,12 @@ def read_gpl(data: bytes, entry: str = "") -> Imported:
     colors: list[str] = []
     keys: dict[str, str] = {}
     lost: list[str] = []
+    begun = False
     for number, line in numbered_lines(data):
-        if number == 1:
-            if line != GIMP_PALETTE:
-                raise SceneError(f"line 1: {line[:40]!r} is not '{GIMP_PALETTE}'")
+        if not begun:
+            if line and line != GIMP_PALETTE:
+                raise SceneError(f"line {number}: {line[:40]!r} is not '{GIMP_PALETTE}'")
+            begun = bool(line)
         elif (key := GPL_KEY.fullmatch(line)) and not colors:
             keys[key[1].lower()] = key[2].strip()
         elif line and not line.startswith("#"):
@@ -343,7 +345,12 @@ SHOWN = 20  # names in a message
 BEGIN = re.compile(r"(?<!^)\{\s*+(?:;|\Z)")
 END = re.compile(r"\}\s*+(?:;.*)?")
 MAX_HINTS = 2000  # names that are compared with an unknown one
-WORD = re.compile(r'\s*(?:([A-Za-z]\w*):(?=\s|$)|([A-Za-z][\w.]*)=("[^"]*"|[^\s"]+)|(;.*))')
+# A section, a key and its value, or a comment. Blanks after an equals sign belong to a key without
+# a value where another key follows.
+WORD = re.compile(
+    r"""\s*(?:([A-Za-z]\w*):(?=\s|$)"""
+    r"""|([A-Za-z][\w.]*)\s*=(?:\s++(?![A-Za-z][\w.]*\s*=))?("[^"]*"|[^\s"]+)|(;.*))"""
+)
 Line = tuple[int, str]
 
 

@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -44,12 +44,14 @@ from fractals.io.foreign._fractint import (
 from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given
 from fractals.io.foreign._frm_ends import program_of
 from fractals.io.foreign._par_colors import (
-    INSIDE,
     all_colors,
     biomorph_of,
+    check_period,
     color_of,
+    first_of_rule,
+    lyapunov_colors,
+    name_of_coloring,
     potential_of,
-    rule_of,
 )
 from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
 from fractals.io.foreign._screen import lost as screen_lost
@@ -63,6 +65,8 @@ from fractals.io.foreign._view import (
     number,
     placed,
     real,
+    skewed,
+    stretched,
 )
 from fractals.scene.model import validate
 
@@ -71,25 +75,29 @@ MAX_KEYS = 1000  # of an entry
 MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
 BIOMORPH = 100.0  # bailout of an entry with `biomorph`, where it names none
-MAX_STRETCH = 1e3  # of a scene
 MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
 READ = (
     "type params function corners center-mag maxiter bailout bailoutest inside colors logmap "
-    "formulaname formulafile outside decomp potential distest biomorph invert ismand ranges"
+    "formulaname formulafile outside decomp potential distest biomorph invert ismand ranges "
+    "logmode proximity"
 )
 QUIET = (
     "reset float passes symmetry periodicity finattract video savename overwrite sound "
     "askvideo fillcolor mathtolerance truecolor aspectdrift viewwindows background comment "
     "olddemmcolors orbitdelay orbitinterval batch savetime cyclerange cyclelimit textcolors "
-    "showorbit hertz polyphony wavetype attack decay sustain srelease scalemap volume logmode "
+    "showorbit hertz polyphony wavetype attack decay sustain srelease scalemap volume "
     "screencoords miim bfdigits iterincr nobof dither"
 )
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
-# Types whose orbits begin with 0, and not with the pixel, by the rules bof60 and bof61
-FROM_0 = "mandel mandel4 mandellambda manfn+zsqrd spider manowar magnet1m magnet2m".split()  # noqa: SIM905
+# Colorings of layers that look at as many points as Fractint does.
+LAST = {"last_point", "epsilon_cross", "last_visit"}
 # Keys whose place a key takes
 VIEWS = {"corners": ("center-mag",), "center-mag": ("corners",)}
+# An equals sign with blanks beside it, and a slash before a number. Blanks after an equals sign
+# belong to a key without a value where another key follows.
+SPACED = re.compile(r"(?<!\s)\s++=(?:\s++(?!\S+\s*=))?|=\s++(?!\S+\s*=)")
+SLASHED = re.compile(r"(?<=\S)\s*/\s*(?=[-+.\d])(?!3d=)", re.IGNORECASE)
 Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
 
 
@@ -144,7 +152,7 @@ def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Im
         imported = scene(name)
     except InputError as error:
         more = f"; fractals show lists the {len(names)} entries" if many else ""
-        raise SceneError(f"{name[:80]}: {error}{more}") from None
+        raise SceneError(f"{name[:80]}: {error}{more}", **error.about) from None
     if not many:
         return imported
     return replace(imported, lost=(*imported.lost, first_of(len(names))))
@@ -210,7 +218,7 @@ def _take(now: _Open, text: str, line: int) -> None:
         now.text.append(text)
     if now.kind:
         return
-    words = text.split(None, MAX_KEYS)
+    words = SLASHED.sub("/", SPACED.sub("=", text)).split(None, MAX_KEYS)
     for word in words:
         written, _, value = word.partition("=")
         key = written.lower()
@@ -259,28 +267,13 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
     if potential_of(fields) and validate({"formula": table["formula"]}).make_formula().degree != 2:
         radius = None  # the potential is that of z² + c in all types
     table["color"] = color_of(fields, steps, found.ahead, radius, file.beside, lost, turned)
-    _check_period(table, lost)
-    if "last_point" in map(_name_of, table["color"].get("layers", ())):
+    check_period(table, lost)
+    if LAST & {name_of_coloring(each) for each in table["color"].get("layers", ())}:
         table["iteration"]["max_iterations"] = max(1, steps - 1 - found.ahead)  # so z is Fractint's
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
     return Imported(table, tuple(lost))
-
-
-def _name_of(layer: Mapping[str, Any]) -> str:
-    own: Any = layer["coloring"]
-    return str(own if isinstance(own, str) else own["name"])
-
-
-def _check_period(table: dict[str, Any], lost: list[str]) -> None:
-    """Take a layer of periods away where what was before decides, too."""
-    layers = table["color"].get("layers", [])
-    if "period" in map(_name_of, layers):
-        formula = validate({"formula": table["formula"]}).make_formula()
-        if formula.uses_previous or formula.phases or formula.remember:
-            table["color"]["layers"] = [each for each in layers if _name_of(each) != "period"]
-            lost.append(f"{INSIDE['period']} ('inside=period')")
 
 
 def steps_of(fields: Entry, lost: list[str]) -> int:
@@ -343,28 +336,17 @@ def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
     table["iteration"] = {"max_iterations": warmup + half}
     if float(params[1]) != 0.5:
         lost.append(f"the population that orbits begin with ({params[1][:40]}): it is 0.5 here")
-    inside, at = fields.get("inside", ("1", "inside"))
-    inside = inside if inside.isdecimal() else "1"  # as Fractint does, for it has no other there
-    color = color_of({**fields, "inside": (inside, at)}, half, 0, None, file.beside, lost)
-    table["color"] = {"coloring": {"name": "lyapunov", "warmup": warmup}}
-    if colors := color.get("palette", {}).get("stops"):
-        # The value is half of e to the exponent: order goes down colors 1 to 255, and chaos has 0.
-        around = [name for _, name in colors]
-        chaos = color.get("inside", "#000000")
-        ends = [[0.5 * (1 - k / len(around)), name] for k, name in enumerate(around)]
-        stops = [*reversed(ends), [0.50001, chaos], [0.99999, chaos]]
-        table["color"]["palette"] = {"stops": stops}
-        table["color"] |= {"transfer": "linear", "density": 1.0, "offset": 0.0}
+    table["color"] = lyapunov_colors(fields, half, warmup, file.beside, lost)
     return Imported(table, tuple(lost))
 
 
 def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
-    """Return the values of a list, as decimal text, and where it stands."""
+    """Return the values of a list, as decimal text, and where it stands; an empty one is 0."""
     text, where = fields.get(key, ("", key))
     count = text.count("/") + 1 if text else 0
     if count > most:
         raise SceneError(f"{where}: {counted(count, 'value')}, and {most} are the most")
-    return [number(part, where) for part in text.split("/")] if text else [], where
+    return [number(part or "0", where) for part in text.split("/")] if text else [], where
 
 
 def params_of(fields: Entry) -> tuple[list[str], str]:
@@ -403,12 +385,15 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     refused = SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
     if own is None or functions is None:
         raise refused
-    if (first := _first_of_least(fields, name)) == "c" and own.late:
+    if (first := first_of_rule(fields, name)) == "c" and own.late:
         own = replace(own, named=None, late=0)
     elif first == "0" and name != "mandel":
         own = replace(own, named=None, start="0", ahead=own.ahead - 1)
     usual_bailout = own.bailout if biomorph_of(fields) < 0 else BIOMORPH
     bailout = real(*fields.get("bailout", ("0", "bailout"))) or usual_bailout
+    if bailout < 0:
+        value, at = fields["bailout"]
+        raise SceneError(f"{at}: {value[:40]} is less than 0")
     bailout = (potential_of(fields) or [0.0])[-1] or bailout
     params += ["0"] * (10 - len(params))
     given = EntryParameters(params, functions, bailout, test.lower())
@@ -416,18 +401,6 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
         return own, drawn(own, given, inversion)
     except SceneError:
         raise refused from None
-
-
-def _first_of_least(fields: Entry, name: str) -> str:
-    """Return the z with which orbits begin, where a rule of the least |z| inside is given.
-
-    The least |z| is that of the points after it: of the pixel "c", or of 0 where Fractint makes the
-    pictures of *The Beauty of Fractals*. "": of Julia sets, or without such a rule.
-    """
-    if rule_of(fields, "inside") not in ("bof60", "bof61") or name == "julia":
-        return ""
-    plain = fields.get("nobof", ("no", ""))[0].lower() in ("yes", "y", "1")
-    return "0" if name in FROM_0 and not plain else "c"
 
 
 def functions_of(fields: Entry, usual: tuple[str, ...]) -> list[str] | None:
@@ -575,82 +548,11 @@ def place_of(
     if 0.01 < abs(skew) < 90:
         turn = cmath.exp(-1j * math.radians(angle))
         sides = turn, turn * complex(math.tan(math.radians(skew)), 1)
-        if found := _skewed((values[0], values[1]), height, *sides, factor or 1.0, julia):
+        if found := skewed((values[0], values[1]), height, *sides, factor or 1.0, julia):
             return found
     if abs(skew) > 0.01:
         lost.append(f"the skewed view ({where}: {skew:g} degrees)")
-    return _stretched((values[0], values[1]), height, -angle, factor or 1.0, where, julia, lost)
-
-
-def _stretched(
-    center: tuple[str, str],
-    height: Decimal,
-    angle: float,
-    factor: float,
-    where: str,
-    julia: tuple[str, str] | None,
-    lost: list[str],
-) -> ForeignView:
-    """Return a view in which widths are longer by a factor than in a view of this height.
-
-    A stretch of a scene is as much shorter across as it is longer along, so it is the root of the
-    factor, and the height that of the view before. A negative factor mirrors left and right: the
-    imaginary axis then points down in a view that is turned by 180 degrees.
-    """
-    stretch = math.sqrt(abs(factor))
-    if not 1 / MAX_STRETCH <= stretch <= MAX_STRETCH:
-        lost.append(f"the stretch of the view ({where}: a factor of {factor:g})")
-        stretch = 1.0
-    if abs(stretch - 1) < 1e-12:
-        stretch = 1.0
-    if factor < 0:
-        angle += 180
-    return ForeignView(
-        center,
-        EXACT.divide(height, Decimal(stretch)),
-        up=factor >= 0,
-        angle=angle,
-        stretch=stretch,
-        julia=julia,
-    )
-
-
-def _skewed(
-    center: tuple[str, str],
-    height: Decimal,
-    right: complex,
-    upward: complex,
-    factor: float,
-    julia: tuple[str, str] | None,
-) -> ForeignView | None:
-    """Return a view whose sides make any angle; None where a scene has no stretch that large.
-
-    `right`, over `factor`, and `upward`: to where a picture's height leads in the plane, over
-    `height`. A point z of the picture, in heights, comes to az + b conj(z). So the view is turned
-    by the angle of the larger one, and it is mirrored where that is b; along one direction, lengths
-    are |a| + |b| times as long, and | |a| - |b| | times across it.
-    """
-    if not MAX_STRETCH**-2 <= abs(factor) <= MAX_STRETCH**2:
-        return None
-    right /= factor
-    a, b = (right - 1j * upward) / 2, (right + 1j * upward) / 2
-    up = abs(a) > abs(b)
-    large, small = (a, b) if up else (b, a)
-    turn = cmath.phase(large)
-    bend = small * cmath.exp(-1j * turn)
-    along = cmath.phase(bend if up else bend.conjugate()) / 2
-    most, least = abs(a) + abs(b), abs(large) - abs(small)
-    if not most <= least * MAX_STRETCH**2:
-        return None
-    return ForeignView(
-        center,
-        EXACT.multiply(height, Decimal(math.sqrt(most * least))),
-        up=up,
-        angle=math.degrees(turn),
-        stretch=math.sqrt(most / least),
-        stretch_angle=math.degrees(along) + 90,
-        julia=julia,
-    )
+    return stretched((values[0], values[1]), height, -angle, factor or 1.0, where, julia, lost)
 
 
 def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> ForeignView:
@@ -683,13 +585,13 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
     factor = float(exact.divide(height, width)) / ASPECT
     if abs(a * p + b * q) > 1e-3:
         sides = complex(a, b), complex(p, q)
-        if found := _skewed((center[0], center[1]), height, *sides, factor, julia):
+        if found := skewed((center[0], center[1]), height, *sides, factor, julia):
             return found
         lost.append(f"the skewed view ({where})")
     angle = math.degrees(math.atan2(b, a))
     if a * q - b * p < 0:  # mirrored, in a view whose imaginary axis points down
         factor, angle = -factor, angle - 180
-    return _stretched((center[0], center[1]), height, angle, factor, where, julia, lost)
+    return stretched((center[0], center[1]), height, angle, factor, where, julia, lost)
 
 
 def make() -> Format:

@@ -288,7 +288,10 @@ def _place_of(layer: _Layer, lost: list[str]) -> ForeignView:
     for key, plain in (("stretch", 1), ("skew", 0)):  # no document says which way they go
         value, where = layer.get("mapping", key, str(plain))
         if real(value, where) != plain:
-            lost.append(f"the {key} of the view ('{key}={shown(value, 40)}')")
+            lost.append(
+                f"the {key} of the view ('{key}={shown(value, 40)}'): it is drawn without, "
+                "as no document says which way that goes"
+            )
     size = None
     if layer.get("fractal", "width")[0] and layer.get("fractal", "height")[0]:
         across, down = (

@@ -154,14 +154,21 @@ SHARP = ("anti", "truecolor", "palette", "interlace")  # filters that a picture 
 ADDED = {1: (1.0, 0.0, 0.0), 2: (0.0, 1.0, 0.0), 3: (0.0, 0.0, 1.0), 4: (1.0, 1.0, 1.0)}
 OUTSIDE = {
     6: "the count, downwards where Re z or Im z is small",
-    7: "the potential",
+    7: "the logarithm of |z|² over the count",
     10: "true colors of Re z and Im z",
 }
-SEEN_INSIDE = (
-    1,
-    2,
-    3,
-)  # rules of colors inside that are drawn; others, and all of `octo`, are lost
+# Rules of colors inside that are drawn, but for `octo` and `magnet`: by parts of the last z, and by
+# waves of it: the wave, how many counts 1 of it is worth, and those of 0.
+PARTS = (1, 2, 3)
+WAVES = {
+    4: ("distance", 64.0, 0.0),
+    5: ("product", 256.0, 0.0),
+    6: ("radial", 256.0, 0.0),
+    7: ("saddle", 256.0, 0.0),
+    8: ("angle", 64.0 * math.tau, 0.0),
+    9: ("squares", 20_000 / 256, 15_000 / 256),
+}
+OF_C = (4, 5, 8)  # rules that look at c, too
 INSIDE = {
     1: "the size of the last z",
     2: "the direction of the last z",
@@ -445,6 +452,9 @@ def color_of(
         sign = -1 if turned else 1  # of Im z
         own_parts = {"real": real_part, "imag": sign * imag, "quotient": sign * quotient}
         color["coloring"] = {"name": "count_plus", **own_parts}
+    elif outside == 7 and not own.tolerance and own.early >= 0:
+        color["coloring"] = {"name": "log_ratio", "less": own.early}
+        color |= {"density": 16 / turn, "offset": (1 + shift) % turn / turn}
     elif outside == 5 or (outside == 6 and not own.tolerance):
         radius, top = radius_of(state, own, []), steps + 2 * own.early
         color["layers"] = _both_ways(color, outside, turned, radius, top)
@@ -452,14 +462,20 @@ def color_of(
         words = OUTSIDE.get(outside, "an unknown rule")
         lost.append(f"the coloring outside by {words} (outcoloring {outside}): it is by the count")
     if _last_is_seen(state, own):
-        part, density, first = {
-            1: ({}, steps // 2, 1.0),
-            2: ({"size": 0.0, "angle": 1.0}, *_directions(turned)),
-            3: ({"size": 0.0, "quotient": -1.0 if turned else 1.0}, 10.0, 100 / 256),
-        }[inside]
+        if inside in WAVES:
+            wave, density, first = WAVES[inside]
+            first += steps / 256 * (inside == 4)
+            own_coloring = {"name": "last_wave", "wave": wave, "mirror": int(turned)}
+        else:
+            part, density, first = {
+                1: ({}, steps // 2, 1.0),
+                2: ({"size": 0.0, "angle": 1.0}, *_directions(turned)),
+                3: ({"size": 0.0, "quotient": -1.0 if turned else 1.0}, 10.0, 100 / 256),
+            }[inside]
+            own_coloring = {"name": "last_point", **part}
         layer = {key: color[key] for key in ("palette", "transfer")}
         layer |= {"density": min(density / turn, 1e6), "offset": (first + 1 + shift) % turn / turn}
-        layers = [{"coloring": {"name": "last_point", **part}, **layer}]
+        layers = [{"coloring": own_coloring, **layer}]
         color["layers"] = [*color.get("layers", []), *layers]
         if inside == 2:
             lost.append("the colors of a quarter of the directions (incoloring 2)")
@@ -479,8 +495,17 @@ def _last_is_seen(state: Commands, own: XaosFormula) -> bool:
 
     Not of `octo`, which iterates another variable here, and of `magnet`, whose orbits end near 1.
     """
-    last = _mode(state, "incoloring", []) in SEEN_INSIDE
-    return last and own.early >= 0 and not own.fixed
+    rule = _mode(state, "incoloring", [])
+    seen = rule in PARTS or (rule in WAVES and (rule not in OF_C or _c_is_its_own(state, own)))
+    return seen and own.early >= 0 and not own.fixed
+
+
+def _c_is_its_own(state: Commands, own: XaosFormula) -> bool:
+    """Tell whether the c of orbits here is what XaoS has as c: the pixel, or a Julia set's seed."""
+    (julia,) = arguments(state, "julia", ["#t" if own.julia else "#f"], truth)
+    named = own.kin is not None and "usrformInit" not in state
+    memory = state.get("formula", (0, [""]))[1] == ["'phoenix"]  # Im c is a number of its formula
+    return _plane(state) == "c" and not own.swapped and not memory and (named or not julia)
 
 
 def _both_ways(

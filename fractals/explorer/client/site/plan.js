@@ -84,6 +84,11 @@ const CONSTANTS = {
     whole,
   ],
   last_point: (_formula, _radius, _width, { size, angle, quotient }) => [size, angle, quotient],
+  last_wave: (_formula, _radius, _width, { wave, mirror }) => [
+    ["distance", "product", "radial", "saddle", "angle", "squares"].indexOf(String(wave)),
+    mirror ? -1 : 1,
+  ],
+  log_ratio: (_formula, _radius, _width, { less }) => [less],
   decomposition: (_formula, _radius, _width, { parts }) => [parts],
   biomorph: (_formula, radius) => [1 / radius],
   field_lines: lines,
