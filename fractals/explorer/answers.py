@@ -31,9 +31,19 @@ class Meant(Message):
         "takes_more_than",
         "no_minibrot_was_found",
         "of_a_julia_set",
+        "unknown_character",
+        "unknown_name",
+        "operand_expected",
+        "operator_expected",
+        "sign_expected",
+        "variable_expected",
+        "number_too_large",
+        "formula_too_large",
     ] = ""
-    key: str = ""  # of the value that lies beyond the limit
-    limit: float | None = None
+    key: str = ""  # of the wrong value
+    limit: float | None = None  # that it lies beyond
+    column: int | None = None  # of the place in a text, from 1
+    name: str = ""  # that is unknown, or the sign that is expected
 
 
 class ServerLimits(Message):

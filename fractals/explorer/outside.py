@@ -58,7 +58,8 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     table = {key: value for key, value in table.items() if key != "film"}
     formula = table.get("formula")
     if any(len(text) > MAX_EXPRESSION for text in _texts(formula)):
-        raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")
+        line = f"formula: more than {MAX_EXPRESSION} characters"
+        raise SceneError(line, code="formula_too_large", key="formula")
     try:
         return validate(table)
     except (OptionError, SceneError) as error:

@@ -107,6 +107,47 @@ def test_what_a_search_lacks_has_a_code():
         assert error.value.about == {"code": "of_a_julia_set"}
 
 
+WRONG = [
+    ("z**2 + q!", "unknown_character", 9, "!"),
+    ("z**2 + k*c", "unknown_name", 8, "k"),
+    ("z**2 + (", "operand_expected", 9, None),
+    ("z**2 c", "operator_expected", 6, None),
+    ("(z**2 + c", "sign_expected", 10, ")"),
+    ("sin z", "sign_expected", 5, "("),
+    ("z + 1e999", "number_too_large", 5, None),
+    ("z" + "+z" * 90, "formula_too_large", 162, None),
+    ("(" * 60, "formula_too_large", 51, None),
+    ({"name": "program", "step": "c = z"}, "variable_expected", 1, None),
+    ({"name": "program", "test": "|z| < 4"}, "unknown_character", 1, "|"),
+    ({"name": "newton", "polynomial": "z**3 -"}, "operand_expected", 7, None),
+    ({"name": "newton", "start": "c)"}, "operator_expected", 2, None),
+    ({"name": "solid_expression", "step": "x = y+"}, "operand_expected", 7, None),
+]
+
+
+@pytest.mark.parametrize(("formula", "code", "column", "name"), WRONG)
+def test_a_wrong_formula_tells_its_column_and_what_is_wrong(formula, code, column, name):
+    with pytest.raises(SceneError) as error:
+        outside.scene_of({"formula": formula})
+    named = {"name": name} if name else {}
+    assert error.value.about == {"code": code, "column": column, "key": "formula", **named}
+    assert f"column {column}: " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("formula", "key"),
+    [
+        ("nope", "formula.name"),
+        ({"name": "multibrot", "power": 99}, "formula"),
+        ("z" * 20_000, "formula"),
+    ],
+)
+def test_an_error_tells_that_it_is_about_the_formula(formula, key):
+    with pytest.raises(SceneError) as error:
+        outside.scene_of({"formula": formula})
+    assert error.value.about["key"] == key
+
+
 def test_a_code_outlasts_another_process():
     """Workers and compilers send their errors as bytes."""
     error = OptionError("a line", code="takes_at_most", limit=4)

@@ -142,7 +142,7 @@ export class Answers {
       explorer.announce("painted", { ...message, color: explorer.scene.color });
     }
     paints.next();
-    explorer.tell(meaningOf(message), "error");
+    explorer.tell(meaningOf(message), "error", null, message.column);
   }
 
   /** What was under way is no frame: what was shown stays, and moves of the one that does not exist are forgotten.

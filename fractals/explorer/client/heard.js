@@ -23,14 +23,13 @@ const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| 
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
 /** Return what an error means, if the server tells that, or else its line in words of the page.
- * @param {Pick<Received.ErrorMessage, "message"|"code"|"key"|"limit">} error */
-export const meaningOf = ({ message, code, key = "", limit }) =>
-  code
-    ? say(code, {
-        name: capital(nameOf(key)),
-        value: number(limit ?? 0, { maximumSignificantDigits: 15 }),
-      })
-    : inWords(message);
+ * @param {Pick<Received.ErrorMessage, "message"|"code"|"key"|"limit"|"column"|"name">} error */
+export function meaningOf({ message, code, key = "", limit, column, name }) {
+  if (!code) return inWords(message);
+  const value = number(limit ?? 0, { maximumSignificantDigits: 15 }),
+    why = say(code, { name: name || capital(nameOf(key)), value });
+  return column ? say("column", { column, why }) : capital(why);
+}
 
 /** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
 export function inWords(/** @type {string} */ line) {

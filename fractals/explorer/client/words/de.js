@@ -278,6 +278,7 @@ export const texts = {
   format: "Format",
   format_of_the_film: "Format des Films",
   formula: "Formel",
+  formula_too_large: "die Formel ist zu groß",
   formulas: "Formeln",
   fractal_picture:
     "Fraktales Bild. Pfeiltasten bewegen, Plus und Minus zoomen, das Fragezeichen listet alle Tasten.",
@@ -482,6 +483,7 @@ export const texts = {
   now: "Jetzt",
   now_c_stays_and_the:
     "Nun bleibt c, und der Punkt des Bilds ist das erste z. Das ist die Julia-Menge von c. Die von Punkten in der Mandelbrot-Menge hängen zusammen, die von Punkten außerhalb sind Staub. Halten Sie J, und bewegen Sie den Zeiger, um sie zu sehen, oder legen Sie eine neben das Bild, und ziehen Sie den Ring.",
+  number_too_large: "die Zahl ist zu groß",
   numbers_of_a_point_and: "Zahlen eines Punkts und des Bilds, auch zum Eingeben",
   numpy_reads_the_file_and: "NumPy liest die Datei, und fractals recolor gibt ihr andere Farben.",
   of: "{value} von {count}",
@@ -514,6 +516,8 @@ export const texts = {
     "Öffnet ein Formular auf GitHub mit dieser Szene. Nichts wird gesendet, bevor Sie das Formular abschicken.",
   opens_in_the_explorer_of:
     "Er öffnet sich im Explorer der Dokumentation, der kein Programm braucht: Bilder von Fluchtzeiten mit eingebauten Formeln",
+  operand_expected: "eine Zahl, z, c, i, eine Funktion oder „(“ fehlt",
+  operator_expected: "ein Rechenzeichen oder das Ende fehlt",
   options: "Optionen",
   options_of_the_coloring: "Optionen der Färbung",
   or: " oder ",
@@ -667,6 +671,7 @@ export const texts = {
   shows_a_square_of_the: "Zeigt ein Quadrat der Datei, Pixel für Pixel, bevor sie gezeichnet wird",
   shows_all_triangles_at_a:
     "Zeigt alle Dreiecke in einem eigenen Maßstab, gleich welchen Teil der Flamme das Bild zeigt. Ein Rahmen steht für das Bild.",
+  sign_expected: "„{name}“ fehlt",
   sign_left: "Unten links",
   sign_middle: "Unten in der Mitte",
   sign_on_left: "Auf dem Bild links",
@@ -864,6 +869,8 @@ export const texts = {
   under_a_layer: "{name} unter {other}",
   undo: "Rückgängig",
   ungroup: "Gruppe auflösen",
+  unknown_character: "„{name}“ hat hier keine Bedeutung",
+  unknown_name: "„{name}“ ist unbekannt; eine eigene Zahl steht hinter der Formel: , {name}=0.3",
   until_the_picture_is_sharp: "Bis das Bild scharf ist, etwa",
   untitled: "Ohne Titel",
   up_to_a_line: "Bis zur Linie",
@@ -872,6 +879,7 @@ export const texts = {
   value_at_s: "Wert bei {seconds} s",
   values: "Werte",
   values_over_time: "Werte über die Zeit",
+  variable_expected: "der Name einer Variablen außer c fehlt",
   variations: "Variationen",
   vary: "Ändern",
   version: "Version",

@@ -272,6 +272,7 @@ export const texts = {
   format: "Format",
   format_of_the_film: "Format of the film",
   formula: "Formula",
+  formula_too_large: "the formula is too large",
   formulas: "Formulas",
   fractal_picture:
     "Fractal picture. Arrow keys move, plus and minus zoom, question mark lists all keys.",
@@ -470,6 +471,7 @@ export const texts = {
   now: "Now",
   now_c_stays_and_the:
     "Now c stays, and the point of the picture is the first z. That is the Julia set of c. Those of points inside the Mandelbrot set hang together, those of points outside are dust. Hold J and move the pointer to see them, or have one beside the picture, and drag the ring.",
+  number_too_large: "the number is too large",
   numbers_of_a_point_and: "Numbers of a point and of the picture, also to type",
   numpy_reads_the_file_and: "NumPy reads the file, and fractals recolor gives it other colors.",
   of: "{value} of {count}",
@@ -502,6 +504,8 @@ export const texts = {
     "Opens a form on GitHub with this scene. Nothing is sent before you send the form.",
   opens_in_the_explorer_of:
     "It opens in the explorer of the documentation, which needs no program: images of escape time by built-in formulas",
+  operand_expected: "a number, z, c, i, a function or '(' is missing",
+  operator_expected: "an operator or the end is missing",
   options: "Options",
   options_of_the_coloring: "Options of the coloring",
   or: " or ",
@@ -654,6 +658,7 @@ export const texts = {
   shows_a_square_of_the: "Shows a square of the file, pixel by pixel, before it is drawn",
   shows_all_triangles_at_a:
     "Shows all triangles at a scale of their own, whatever part of the flame the picture shows. A frame stands for the picture.",
+  sign_expected: "'{name}' is missing",
   sign_left: "Below, on the left",
   sign_middle: "Below, in the middle",
   sign_on_left: "On the picture, on the left",
@@ -849,6 +854,9 @@ export const texts = {
   under_a_layer: "{name} under {other}",
   undo: "Undo",
   ungroup: "Ungroup",
+  unknown_character: "'{name}' has no meaning here",
+  unknown_name:
+    "'{name}' is unknown; a number of your own is given behind the formula: , {name}=0.3",
   until_the_picture_is_sharp: "Until the picture is sharp, about",
   untitled: "Untitled",
   up_to_a_line: "Up to a line",
@@ -857,6 +865,7 @@ export const texts = {
   value_at_s: "Value at {seconds} s",
   values: "Values",
   values_over_time: "Values over time",
+  variable_expected: "the name of a variable other than c is missing",
   variations: "Variations",
   vary: "Vary",
   version: "Version",
