@@ -39,11 +39,12 @@ class Meant(Message):
         "variable_expected",
         "number_too_large",
         "formula_too_large",
+        "unknown_format",
     ] = ""
     key: str = ""  # of the wrong value
     limit: float | None = None  # that it lies beyond
     column: int | None = None  # of the place in a text, from 1
-    name: str = ""  # that is unknown, or the sign that is expected
+    name: str = ""  # that is unknown, the sign that is expected, or ends of files' names
 
 
 class ServerLimits(Message):
@@ -576,6 +577,7 @@ class Uploaded(Meant):
     scene: SceneTable | None = None
     palette: PaletteValue | None = None
     entries: list[tuple[str, str]] | None = None
+    refused: list[str] = entry([])  # names of entries that can't be drawn
     lost: list[str] = entry([])
     asked: list[tuple[str, Option, list[str], str]] = entry([])
     unused: str = ""

@@ -217,21 +217,25 @@ def _read(name: str, entry: str, data: bytes) -> Imported:
         if form is None:
             return Imported(_palette_or_scene(_without_resolved(table)))
     if form is None:
-        raise SceneError(f"{shown(name, 80)}: {_why_not(name, suffix)}")
+        raise _not_read(name, suffix)
     found: Imported = form.read(data, entry)
     return found
 
 
-def _why_not(name: str, suffix: str) -> str:
+def _not_read(name: str, suffix: str) -> SceneError:
     """Return why a file of this name, which ends in `suffix`, is not read here."""
+    where = shown(name, 80)
     inner = PurePosixPath(name).stem  # as some systems and forums add .txt
     if formats.find(inner) or PurePosixPath(inner).suffix.lower() in formats.OWN:
-        return f"rename it to {shown(inner, 80)}: its end tells the format"
+        return SceneError(f"{where}: rename it to {shown(inner, 80)}: its end tells the format")
     if suffix in SUFFIXES:
-        return "raw numbers are not read here: start the explorer with their file"
+        line = "raw numbers are not read here: start the explorer with their file"
+        return SceneError(f"{where}: {line}")
+    if suffix in formats.OTHERS:  # without what is for a program
+        return SceneError(f"{where}: {formats.OTHERS[suffix].partition(': fractals.')[0]}")
     ends = " ".join(each for each in formats.suffixes().split() if each not in SUFFIXES)
-    other = formats.OTHERS.get(suffix, f"unknown format: a file ends in {ends}")
-    return other.partition(": fractals.")[0]  # what follows is for a program
+    line = f"{where}: unknown format: a file ends in {ends}"
+    return SceneError(line, code="unknown_format", name=ends)
 
 
 def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:

@@ -482,7 +482,8 @@ class Pages:
 def uploaded(name: str, data: bytes, entry: str = "") -> dict[str, Any]:
     """Return the answer to an upload: a scene's whole table, a palette's, or names to choose."""
     if not entry and (entries := outside.entries_of(name, data)):
-        return {"entries": entries}
+        refused = [entry for entry, about in entries if about.startswith("unsupported: ")]
+        return {"entries": entries, "refused": refused}
     found = outside.read_upload(name, data, entry)
     table, lost = found.table, [shown(line) for line in listed(found.lost)]
     scene = outside.scene_of(table)

@@ -181,6 +181,36 @@ def lines_of_writers():
             yield from text["lost"]
 
 
+LOSING_FILES = {
+    "a.kfr": "Re: -0.5\nIm: 0.1\nZoom: 2\nColorMethod: 5\nIterDiv: 0.5\nSlopes: 1\nUseOpenGL: 1\n"
+    "Iterations: 99999999999\n",
+    "b.par": "a { type=mandel corners=-2/1/-1/1 logmap=yes potential=255/1/1 colors=@my.map }",
+    "c.par": "a { type=mandel corners=-2/1/-1/1 logmap=-3 }",
+    "d.par": "a { type=cellular params=11/3311100320/41 maxiter=20 }",
+    "e.par": "a { type=formula formulafile=x.frm formulaname=Mandelbrot corners=-2/1/-1/1 }",
+}
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
+def test_the_commonest_losses_of_files_are_in_the_languages_of_the_page():
+    lines = [
+        line
+        for name, text in LOSING_FILES.items()
+        for line in uploaded(name, text.encode())["lost"]
+    ]
+    code = "const { LOSSES } = await import(process.argv[1]);"
+    code += "console.log(JSON.stringify(LOSSES))"
+    losses = HEARD.parent / "panels/losses.js"
+    command = ["node", "--input-type=module", "-e", code, losses.as_uri()]
+    known = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    found = {re.sub(r"'[^']*'|-?\d[\d.]*(?:e[+-]?\d+)?", "#", line) for line in lines}
+    assert found - {english for english, _, _ in known} == set()
+    assert len(found) >= 9
+    for english, german, chinese in known:
+        assert len({english, german, chinese}) == 3
+        assert english.count("#") == german.count("#") == chinese.count("#")
+
+
 SPIDER = SimpleNamespace(name="spider")
 
 

@@ -86,7 +86,7 @@ export class Answers {
     if (flight.jump) explorer.entry += 1;
     this.flight.tell(flight, message.scene ?? undefined);
     if (flight.jump) explorer.announce("jump");
-    if (message.unused) explorer.tell(message.unused);
+    if (message.unused) explorer.tell(say("about_the_scene", { line: message.unused }));
     if (flight.color) paints.set(flight.color, live);
     explorer.announce("placed", message);
     paints.next();

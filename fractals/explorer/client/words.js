@@ -78,9 +78,12 @@ export const within = (text) => (language === "en" ? text.toLowerCase() : text);
 const VALUES = /'[^']*'|-?\d[\d.]*(?:e[+-]?\d+)?/g; // names and numbers in a line
 
 /** Return a line of the server about its work, or about what a program lacks: "quality 12 of 40". @param {string} line */
-export function ofServer(line) {
+export const ofServer = (line) => withValues(line, names);
+
+/** Return a line in the words of a table, whose `#` are its names and numbers. @param {string} line @param {Record<string, string>} table */
+export function withValues(line, table) {
   const values = line.match(VALUES) ?? [],
-    found = names[line.replace(VALUES, "#")];
+    found = table[line.replace(VALUES, "#")];
   return found ? found.replace(/#/g, () => values.shift() ?? "") : line;
 }
 

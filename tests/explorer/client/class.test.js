@@ -120,6 +120,21 @@ test("a page that a link has opened shows the link's scene, and follows only whe
   assert.deepEqual(model.opened, [{ person: 0 }]);
 });
 
+test("a guest who leaves and follows again while a picture is loaded opens its scene once", async () => {
+  const { model, following, loads, come } = guest();
+  model.tell("led", led(1));
+  following.leave(false);
+  following.follow();
+  for (let k = 0; k < 3; k++) {
+    await come();
+    if (model.opening) model.place();
+    await settled();
+  }
+  assert.deepEqual(model.opened, [{ person: 0 }]);
+  assert.equal(model.laid, 1);
+  assert.equal(loads.length, 2);
+});
+
 test("a guest sees the newest picture of the leader, each on its own scene", async () => {
   const { model, loads, come } = guest();
   for (const number of [1, 2, 3]) model.tell("led", led(number));

@@ -17,6 +17,8 @@ const CLIENT = "../../../fractals/explorer/client";
 const { html, render } = await import(`${CLIENT}/html.js`),
   { kept, observe } = await import(`${CLIENT}/state.js`),
   { inspectPanel } = await import(`${CLIENT}/panels/inspect.js`),
+  { filePanel } = await import(`${CLIENT}/panels/files.js`),
+  { transport } = await import(`${CLIENT}/net.js`),
   { formulaPanel } = await import(`${CLIENT}/panels/formula.js`),
   { findPanel } = await import(`${CLIENT}/panels/find.js`),
   { filmPanel } = await import(`${CLIENT}/panels/film.js`),
@@ -537,6 +539,23 @@ test("a file of sound that is refused without a reason is told by the page", asy
   ]);
   assert.deepEqual(await answer(Response.json({ sound: "0a" })), []);
   page.fetch = fetch;
+  render(null, root);
+});
+
+test("an entry of a file that can't be drawn is not offered, whatever is said of it", async () => {
+  const { upload } = transport,
+    entries = ["a", "b"].map((name) => [name, `unsupported: ${name}`]);
+  transport.upload = async () => ({ entries, refused: ["b"] });
+  const panel = filePanel(context(explorerOf())),
+    root = await shown(panel.View);
+  await panel.take(new File(["x"], "many.par"));
+  await settled();
+  const offered = root.all.filter((/** @type {any} */ each) => each.localName === "button");
+  assert.deepEqual(
+    offered.map((/** @type {any} */ { disabled }) => disabled),
+    [false, true],
+  );
+  transport.upload = upload;
   render(null, root);
 });
 

@@ -107,9 +107,10 @@ export class Following {
         count = this.#count,
         picture = await this.load(number).catch(() => null);
       if (!this.following) break;
+      if (count !== this.#count) continue; // the guest has left meanwhile, and follows again
       const placed = picture && (await this.#placed(place));
       if (count !== this.#count)
-        this.#forget(); // the guest has left meanwhile, for another scene, and follows again
+        this.#forget(); // as above, for another scene
       else if (!placed) await this.rest(AGAIN);
       else if (this.following) {
         this.#lay(picture);

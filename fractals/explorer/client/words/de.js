@@ -58,6 +58,7 @@ export const texts = {
   about_and_of_memory_for:
     "Etwa {duration} und {bytes} Speicher für {number} Millionen Samples.{byWorkers}",
   about_left: ", noch etwa {duration}",
+  about_the_scene: "Zur Szene: {line}",
   above_0: " über 0",
   above_and_to_the_left: "Über und links von der Kamera, wo immer sie ist",
   add_a_key_of_at: "Einen Schlüssel von {title} an diesem Moment hinzufügen",
@@ -870,6 +871,7 @@ export const texts = {
   undo: "Rückgängig",
   ungroup: "Gruppe auflösen",
   unknown_character: "„{name}“ hat hier keine Bedeutung",
+  unknown_format: "Diese Art von Datei wird nicht gelesen. Was gelesen wird, endet auf {name}",
   unknown_name: "„{name}“ ist unbekannt; eine eigene Zahl steht hinter der Formel: , {name}=0.3",
   until_the_picture_is_sharp: "Bis das Bild scharf ist, etwa",
   untitled: "Ohne Titel",

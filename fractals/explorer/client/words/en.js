@@ -57,6 +57,7 @@ export const texts = {
   about_and_of_memory_for:
     "About {duration} and {bytes} of memory for {number} million samples.{byWorkers}",
   about_left: ", about {duration} left",
+  about_the_scene: "About the scene: {line}",
   above_0: " above 0",
   above_and_to_the_left: "Above and to the left of the camera, wherever it is",
   add_a_key_of_at: "Add a key of {title} at this moment",
@@ -855,6 +856,7 @@ export const texts = {
   undo: "Undo",
   ungroup: "Ungroup",
   unknown_character: "'{name}' has no meaning here",
+  unknown_format: "This kind of file is not read. What is read ends in {name}",
   unknown_name:
     "'{name}' is unknown; a number of your own is given behind the formula: , {name}=0.3",
   until_the_picture_is_sharp: "Until the picture is sharp, about",
