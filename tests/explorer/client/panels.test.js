@@ -510,6 +510,8 @@ test("a message stays until it is closed, however many come after it", () => {
   assert.deepEqual(shown(lost, of("a", false, "lost")), ["lost"]); // it is there already
   assert.deepEqual(shown(of("a", false, "lost"), lost), ["lost"]);
   assert.deepEqual(shown(lost, of("a"), of("lost", true, "again")), ["a", "lost"]);
+  const whole = { ...of("lost", true, "Lost. Trying again."), also: "Lost" };
+  assert.deepEqual(shown(whole, of("a"), of("b", false, "Lost")), ["lost", "a"]);
   assert.deepEqual(shown(of("a"), of("b", false, "a")), ["b"]);
 });
 

@@ -155,7 +155,7 @@ const HIDDEN = "hidden"; // of the message that tells how bars come back
 export function withMessage(all, message) {
   const { id, text, stays } = message,
     others = all.filter((each) => each.id !== id && (each.text !== text || (each.stays && !stays)));
-  if (others.some((each) => each.text === text)) return others;
+  if (others.some((each) => each.text === text || each.also === text)) return others;
   const passing = [...others, message].filter((each) => !each.stays).slice(-MOST_MESSAGES);
   return [...others, message].filter((each) => each.stays || passing.includes(each));
 }
@@ -309,12 +309,12 @@ export function mountPanels(explorer) {
   let count = 0;
 
   /** Show a line. @param {string} text @param {string} [kind]
-   * @param {{action?: [string, () => void]|null, id?: string, stays?: boolean}} [options]
-   * `id`: of a message that replaces the one before it; `stays`: until it is dismissed */
-  function notify(text, kind = "info", { action, id = `${(count += 1)}`, stays = false } = {}) {
+   * @param {{action?: [string, () => void]|null, id?: string, stays?: boolean, also?: string}} [options]
+   * `id`: of a message that replaces the one before it; `stays`: until it is dismissed; `also`: a text that tells no more */
+  function notify(text, kind = "info", { action, id, stays = false, also } = {}) {
     text = inWords(text);
     const of = stays ? "" : ui.open, // the panel of which it tells
-      message = { id, text, kind, action, of, stays };
+      message = { id: id ?? `${(count += 1)}`, text, kind, action, of, stays, also };
     ui.messages = withMessage(ui.messages, message);
     if (stays) return;
     const end = () => {
@@ -339,7 +339,8 @@ export function mountPanels(explorer) {
           action: [say("go_on"), () => explorer.goOn()],
         });
       else dismiss(PAUSED);
-      if (lost) notify(lost, "error", { id: LOST, stays: true });
+      if (lost)
+        notify(lost, "error", { id: LOST, stays: true, also: say("the_connection_is_lost") });
       else dismiss(LOST);
     });
   });
