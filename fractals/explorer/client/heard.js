@@ -10,6 +10,7 @@ const FIELDS = /** @type {Record<string, string>} */ ({
   "size.1": say("height_in_pixels"),
   supersampling: say("samples_a_pixel"),
   "iteration.max_iterations": say("limit_of_iterations"),
+  formula: say("formula"),
 });
 const LISTS = /** @type {Record<string, string>} */ ({
   formulas: say("formula"),
@@ -27,8 +28,9 @@ const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what 
 export function meaningOf({ message, code, key = "", limit, column, name }) {
   if (!code) return inWords(message);
   const value = number(limit ?? 0, { maximumSignificantDigits: 15 }),
-    why = say(code, { name: name || capital(nameOf(key)), value });
-  return column ? say("column", { column, why }) : capital(why);
+    own = capital(nameOf(key)),
+    why = say(code, { name: name || own, value });
+  return column ? say("column", { name: own, column, why }) : capital(why);
 }
 
 /** Return a line of the server in words of the page, without keys of the protocol and names of Python. */

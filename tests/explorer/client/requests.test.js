@@ -61,7 +61,7 @@ test("an error says what it means, if the server tells that", async () => {
     ...{ t: "error", re: "link", frame: 3, message: "formula: step 'z+(', column 4: a line" },
     ...{ code: "sign_expected", key: "formula", column: 4, name: ")" },
   });
-  await assert.rejects(wrong, /^Error: Column 4: '\)' is missing$/);
+  await assert.rejects(wrong, /^Error: Formula, column 4: '\)' is missing$/);
 });
 
 test("without a connection nothing is asked", async () => {

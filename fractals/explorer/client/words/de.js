@@ -145,7 +145,7 @@ export const texts = {
   colorings_of_this_view: "Färbungen dieser Ansicht",
   colors_along_the_palette: "Farben entlang der Palette",
   colors_are_chosen: "Farben sind gewählt",
-  column: "Spalte {column}: {why}",
+  column: "{name}, Spalte {column}: {why}",
   command_line: "Befehlszeile",
   compare_name: "{name} vergleichen",
   compare_no_more: "{name} nicht mehr vergleichen",

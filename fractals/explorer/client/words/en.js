@@ -144,7 +144,7 @@ export const texts = {
   colorings_of_this_view: "Colorings of this view",
   colors_along_the_palette: "Colors along the palette",
   colors_are_chosen: "Colors are chosen",
-  column: "Column {column}: {why}",
+  column: "{name}, column {column}: {why}",
   command_line: "Command line",
   compare_name: "Compare {name}",
   compare_no_more: "Compare {name} no more",

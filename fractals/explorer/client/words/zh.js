@@ -139,7 +139,7 @@ export const texts = {
   colorings_of_this_view: "本视图的着色方式",
   colors_along_the_palette: "沿调色板的颜色",
   colors_are_chosen: "颜色是选出来的",
-  column: "第 {column} 列：{why}",
+  column: "{name}第 {column} 列：{why}",
   command_line: "命令行",
   compare_name: "比较 {name}",
   compare_no_more: "不再比较 {name}",
