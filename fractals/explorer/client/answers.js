@@ -4,7 +4,7 @@
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { movedScene } from "./flight.js";
-import { meaningOf } from "./heard.js";
+import { inWords, meaningOf } from "./heard.js";
 import { say } from "./words.js";
 
 const STILL = 128; // pixels of the width of a picture in the list of undo
@@ -86,7 +86,7 @@ export class Answers {
     if (flight.jump) explorer.entry += 1;
     this.flight.tell(flight, message.scene ?? undefined);
     if (flight.jump) explorer.announce("jump");
-    if (message.unused) explorer.tell(say("about_the_scene", { line: message.unused }));
+    if (message.unused) explorer.tell(say("about_the_scene", { line: inWords(message.unused) }));
     if (flight.color) paints.set(flight.color, live);
     explorer.announce("placed", message);
     paints.next();

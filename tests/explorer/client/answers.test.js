@@ -157,7 +157,7 @@ test("a jump is an entry of the browser's list, and colors chosen meanwhile are 
   assert.equal(explorer.entry, 1);
   assert.deepEqual(explorer.scene.color, { palette: "ice" });
   assert.equal(sent.at(-1).color.palette, "ice");
-  assert.deepEqual(said, ["opening", "jump", ["About the scene: julia is not used"], "placed"]);
+  assert.deepEqual(said, ["opening", "jump", ["About the scene: Julia is not used"], "placed"]);
   answers.text(/** @type {any} */ ({ t: "placed", frame: 1 })); // no answer to anything
   assert.equal(explorer.placed.frame, 2);
 });

@@ -1,5 +1,5 @@
 /** Files that are dropped, chosen or pasted, and the panel of a file that holds many things. */
-import { ofFile } from "../heard.js";
+import { inWords, ofFile } from "../heard.js";
 import { html } from "../html.js";
 import { transport } from "../net.js";
 import { observe } from "../state.js";
@@ -51,7 +51,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
       else if (!entry && (ui.open === "file" || (scene && ui.open === "gallery"))) close();
-      if (unused) notify(say("about_the_scene", { line: unused }));
+      if (unused) notify(say("about_the_scene", { line: inWords(unused) }));
       if (lost?.length) {
         const { lossOf } = await import("./losses.js").catch(() => ({ lossOf: String }));
         notify(say("settings_without_an_equivalent", { list: lost.map(lossOf).join("; ") }));
