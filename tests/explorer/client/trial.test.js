@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { Engine } from "../../../fractals/explorer/client/site/engine.js";
 import { Trial } from "../../../fractals/explorer/client/trial.js";
 
 const TRIED = /** @type {any} */ ({ formula: "tricorn", step: "flight to formula 3", scene: {} });
@@ -37,6 +38,27 @@ test("a view that follows ends the trial", () => {
   const trial = placed();
   trial.placed({});
   assert.equal(trial.drawn(drawn(), true), null);
+});
+
+test("a formula that a page without a server lacks is no matter of the place", async () => {
+  const said = /** @type {any[]} */ ([]),
+    known = { name: "multibrot", parameters: { power: 3 } },
+    defaults = {
+      ...{ view: {}, image: { supersampling: 1 } },
+      iteration: { max_iterations: "auto", escape_radius: 2 },
+    },
+    facts = { defaults, formulas: { a: known } };
+  const engine = new Engine(/** @type {any} */ ({ facts }), (data) =>
+    said.push(JSON.parse(/** @type {string} */ (data))),
+  );
+  const flight = { id: 4, trial: TRIED };
+  for (const formula of ["own", { name: "multibrot", power: 9 }])
+    await engine.receive(/** @type {any} */ ({ t: "open", frame: 4, scene: { formula } }));
+  assert.equal(said.length, 2);
+  for (const told of said) {
+    assert.match(told.message, /^This page has no server/);
+    assert.equal(new Trial().failed(told, flight, 3), null);
+  }
 });
 
 test("it is left where it can't be placed or drawn, but not because of its text", () => {
