@@ -40,11 +40,14 @@ class Meant(Message):
         "number_too_large",
         "formula_too_large",
         "unknown_format",
+        "too_far",
+        "too_wide",
+        "is_a_julia_set",
     ] = ""
     key: str = ""  # of the wrong value
     limit: float | None = None  # that it lies beyond
     column: int | None = None  # of the place in a text, from 1
-    name: str = ""  # that is unknown, the sign that is expected, or ends of files' names
+    name: str = ""  # that is unknown, the sign that is expected, ends of files' names, a length
 
 
 class ServerLimits(Message):

@@ -154,7 +154,7 @@ class Thumbnails:
             found(data)
 
         name = (self, key, id(found))
-        self.engine.submit(DrawingTask(name, steps, IDLE, failed=found))
+        self.engine.submit(DrawingTask(name, steps, IDLE, failed=lambda line, **about: found(line)))
 
     def _read(self, key: str) -> bytes | None:
         with self._lock:

@@ -88,6 +88,40 @@ def test_a_value_beyond_a_limit_tells_its_key_and_the_limit(table, code, key, li
         assert f"{limit:g}" in str(error.value)
 
 
+def test_what_can_not_be_gone_to_has_a_code(server):
+    async def talk(client):
+        far = {"view": {"center": ["1e400", "0"], "width": "1"}}
+        await client.say("open", frame=1, scene=far)
+        errors = [await client.until("error")]
+        await client.say("open", frame=2, scene={"julia": ["0", "1"]})
+        await client.until("placed", frame=2)
+        await client.say("open", frame=3, julia={"frame": 2, "at": [0, 0]})
+        errors.append(await client.until("error"))
+        await client.say("view", frame=4, base=2, scale=-4096)  # of 2**64
+        return [*errors, await client.until("error")]
+
+    far, julia, wide = server.run(talk)
+    assert (far["code"], far["name"]) == ("too_far", "1e400")
+    assert julia["code"] == "is_a_julia_set"
+    assert wide["code"] == "too_wide"
+    for told in (far, wide):
+        assert told["name"] in told["message"]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
+def test_keys_have_names_of_the_page():
+    """In German: words of the panels, where there are some."""
+    code = "const [client, keys] = process.argv.slice(1);"
+    code += "const { names } = await import(`${client}/words/en.js`);"
+    code += "Object.assign(names, (await import(`${client}/words/de.js`)).names);"
+    code += "const { meaningOf, inWords } = await import(`${client}/heard.js`);"
+    code += "console.log(JSON.stringify([meaningOf({ message: '', code: 'takes_at_most',"
+    code += " key: 'color.layers.0.opacity', limit: 1 }), inWords('color.density: x')]));"
+    command = ["node", "--input-type=module", "-e", code, HEARD.parent.as_uri()]
+    shown = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    assert shown == ["Deckkraft: 1 or less", "Dichte: x"]
+
+
 def test_a_message_beyond_a_limit_tells_its_key_and_the_limit():
     with pytest.raises(OptionError) as error:
         protocol.parse('{"t": "pick", "frame": 0, "at": [9999999, 0]}')

@@ -64,10 +64,11 @@ export function ofFile(line, name) {
 }
 
 /** Return what a key is called. @param {string} key */
-const nameOf = (key) => FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
+const nameOf = (key) =>
+  FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? FIELDS[lastOf(key)] ?? words(lastOf(key));
 
 /** Return the last word of a key that is no number: "color.layers.0.blend" -> "blend"; of a name's table, the table. */
 function lastOf(/** @type {string} */ key) {
   const parts = key.split(".").filter((part) => !/^\d+$/.test(part) && part !== "name");
-  return (parts.at(-1) ?? "").replaceAll("_", " ");
+  return parts.at(-1) ?? "";
 }
