@@ -377,7 +377,7 @@ declare namespace Received {
   }
   /** A message that could not be followed. */
   interface ErrorMessage {
-    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set";
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set" | "too_deep" | "of_another_family" | "has_no_julia_sets" | "link_is_damaged";
     key?: string;
     limit?: number | null;
     column?: number | null;
@@ -403,7 +403,7 @@ declare namespace Received {
   }
   /** A job has ended without a result. */
   interface Failed {
-    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set";
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set" | "too_deep" | "of_another_family" | "has_no_julia_sets" | "link_is_damaged";
     key?: string;
     limit?: number | null;
     column?: number | null;
@@ -688,7 +688,7 @@ declare namespace Received {
   }
   /** What is in a file that was sent: a scene, a palette, names to choose, or an error. */
   interface Uploaded {
-    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set";
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set" | "too_deep" | "of_another_family" | "has_no_julia_sets" | "link_is_damaged";
     key?: string;
     limit?: number | null;
     column?: number | null;

@@ -43,11 +43,17 @@ class Meant(Message):
         "too_far",
         "too_wide",
         "is_a_julia_set",
+        "too_deep",
+        "of_another_family",
+        "has_no_julia_sets",
+        "link_is_damaged",
     ] = ""
     key: str = ""  # of the wrong value
     limit: float | None = None  # that it lies beyond
     column: int | None = None  # of the place in a text, from 1
-    name: str = ""  # that is unknown, the sign that is expected, ends of files' names, a length
+    name: str = (
+        ""  # that is unknown, the sign that is expected, ends of files' names, a length, a formula
+    )
 
 
 class ServerLimits(Message):

@@ -158,7 +158,8 @@ def of_link(text: str) -> Scene:
     except InputError:
         raise
     except (ValueError, RecursionError, zlib.error):
-        raise SceneError("the link is damaged or cut short: copy the whole of it again") from None
+        line = "the link is damaged or cut short: copy the whole of it again"
+        raise SceneError(line, code="link_is_damaged") from None
 
 
 def entries_of(name: str, data: bytes) -> list[tuple[str, str]]:

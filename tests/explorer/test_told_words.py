@@ -98,13 +98,27 @@ def test_what_can_not_be_gone_to_has_a_code(server):
         await client.say("open", frame=3, julia={"frame": 2, "at": [0, 0]})
         errors.append(await client.until("error"))
         await client.say("view", frame=4, base=2, scale=-4096)  # of 2**64
+        errors.append(await client.until("error"))
+        deep = {"formula": "newton", "view": {"center": ["0.3", "0"], "width": "1e-60"}}
+        await client.say("open", frame=5, scene=deep)
+        errors.append(await client.until("error"))
+        await client.say("open", frame=6, link="eNnothing")
+        errors.append(await client.until("error"))
+        await client.say("open", frame=7, scene={"formula": "de_jong"})
+        await client.until("placed", frame=7)
+        await client.say("find", job=1, what="nucleus", frame=7)
+        errors.append(await client.until("error"))
+        await client.say("open", frame=8, scene={"formula": "de_jong", "julia": ["0", "1"]})
         return [*errors, await client.until("error")]
 
-    far, julia, wide = server.run(talk)
+    far, julia, wide, deep, link, family, points = server.run(talk)
+    assert (deep["code"], link["code"]) == ("too_deep", "link_is_damaged")
+    assert family["code"] == "of_another_family"
+    assert (points["code"], points["name"]) == ("has_no_julia_sets", "de_jong")
     assert (far["code"], far["name"]) == ("too_far", "1e400")
     assert julia["code"] == "is_a_julia_set"
     assert wide["code"] == "too_wide"
-    for told in (far, wide):
+    for told in (far, wide, deep):
         assert told["name"] in told["message"]
 
 
@@ -116,10 +130,11 @@ def test_keys_have_names_of_the_page():
     code += "Object.assign(names, (await import(`${client}/words/de.js`)).names);"
     code += "const { meaningOf, inWords } = await import(`${client}/heard.js`);"
     code += "console.log(JSON.stringify([meaningOf({ message: '', code: 'takes_at_most',"
-    code += " key: 'color.layers.0.opacity', limit: 1 }), inWords('color.density: x')]));"
+    code += " key: 'color.layers.0.opacity', limit: 1 }), inWords('color.density: x'),"
+    code += " inWords('formula: power is 2', 'formula')]));"
     command = ["node", "--input-type=module", "-e", code, HEARD.parent.as_uri()]
     shown = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    assert shown == ["Deckkraft: 1 or less", "Dichte: x"]
+    assert shown == ["Deckkraft: 1 or less", "Dichte: x", "Formula: power is 2"]
 
 
 def test_a_message_beyond_a_limit_tells_its_key_and_the_limit():

@@ -26,18 +26,20 @@ const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what 
 /** Return what an error means, if the server tells that, or else its line in words of the page.
  * @param {Pick<Received.ErrorMessage, "message"|"code"|"key"|"limit"|"column"|"name">} error */
 export function meaningOf({ message, code, key = "", limit, column, name }) {
-  if (!code) return inWords(message);
+  if (!code) return inWords(message, key);
   const value = number(limit ?? 0, { maximumSignificantDigits: 15 }),
     own = capital(nameOf(key)),
     why = say(code, { name: name || own, value });
   return column ? say("column", { name: own, column, why }) : capital(why);
 }
 
-/** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
-export function inWords(/** @type {string} */ line) {
+/** Return a line of the server in words of the page, without keys of the protocol and names of Python.
+ * @param {string} line @param {string} [told] a key that the line begins with */
+export function inWords(line, told = "") {
   const known = ofServer(line);
   if (known !== line) return known;
-  const [found, key = ""] = KEY.exec(line) ?? [""];
+  const [found, key = ""] =
+    told && line.startsWith(`${told}: `) ? [told, told] : (KEY.exec(line) ?? [""]);
   const text = (found ? nameOf(key) + line.slice(found.length) : line)
     .replace(LIST, (_, list) =>
       list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),

@@ -3,7 +3,7 @@
  *
  * A page speaks one language: that of its address (?language=de), or the one that was chosen, or else the browser's. Another
  * one loads the page again. Names and
- * meanings of the catalog and of a scene's keys, and what the server says of problems, stay English, as files and the command
+ * meanings of the catalog and of a scene's keys, and some of what the server says of problems, stay English, as files and the command
  * line have them.
  */
 import { kept } from "./state.js";

@@ -628,6 +628,10 @@ test("without a connection a Julia set is said not to be there, and none is aske
   explorer.connected = true;
   enter();
   assert.deepEqual(asked, [{ julia: { at: [800, 600] } }]);
+  explorer.placed = { ...PLACED, julia: ["0", "1"] };
+  enter();
+  assert.match(told[1], /^This is a Julia set already/);
+  assert.equal(asked.length, 1);
 });
 
 test("touches that preview Julia sets end where there are none: no button would end them", () => {

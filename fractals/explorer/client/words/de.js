@@ -315,6 +315,7 @@ export const texts = {
   ground: "Boden",
   group: "Gruppe",
   hand: "Handschrift",
+  has_no_julia_sets: "{name} hat keine Julia-Mengen",
   height_in_millimeters: "Höhe in Millimetern",
   height_in_mm: "Höhe in mm",
   height_in_pixels: "Höhe in Pixeln",
@@ -393,6 +394,7 @@ export const texts = {
   limit_of_iterations: "Grenze der Iterationen",
   line_around_the_picture: "Linie um das Bild",
   link: "Link",
+  link_is_damaged: "Der Link ist beschädigt oder abgeschnitten: Kopieren Sie ihn noch einmal ganz",
   load_the_page_again: "Seite neu laden",
   lock: "{label} sperren",
   lock_dice_and_surprises_leave: "Sperren: Würfel und Ideen lassen den Wert, wie er ist",
@@ -455,7 +457,7 @@ export const texts = {
   name_is: "{name} ist {value}",
   name_it_to_keep_it: "Benennen, um sie zu behalten",
   names_stay_english:
-    "Namen und Erklärungen von Formeln, Farben und Schlüsseln einer Szene und Meldungen des Servers über Fehler sind englisch, wie in Dateien und auf der Befehlszeile.",
+    "Namen und Erklärungen von Formeln, Farben und Schlüsseln einer Szene und manche Meldungen des Servers über Fehler sind englisch, wie in Dateien und auf der Befehlszeile.",
   near_by: "In der Nähe: {name}",
   near_by_in: "In der Nähe, in {name}",
   nearer_by: "{factor}-mal näher",
@@ -491,6 +493,8 @@ export const texts = {
   of: "{value} von {count}",
   of_a_julia_set:
     "Eine Julia-Menge hat weder Minibrots noch Augen von Spiralen: Gehen Sie zurück zur Karte, und suchen Sie dort.",
+  of_another_family:
+    "Minibrots, Perioden und Julia-Mengen gibt es in flachen Bildern von Fluchtzeiten",
   of_another_formula_left_out: "von einer anderen Formel: ausgelassen",
   of_layer: "{name} von {title}",
   of_pictures: "{there} von {wanted} Bildern",
@@ -847,6 +851,7 @@ export const texts = {
   times: "mal",
   title: "Titel",
   title_of_the_bookmark: "Titel des Lesezeichens",
+  too_deep: "Diese Formel wird hier bis zu einer Breite von {name} gezeichnet",
   too_far: "Die Ansicht liegt {name} von 0: Dort draußen wird nichts gezeichnet",
   too_wide: "Die Ansicht würde so breit wie {name}: Gehen Sie in die andere Richtung",
   touch: "Finger",
