@@ -1385,7 +1385,7 @@ def test_all_controls_are_reached_in_a_window_that_is_magnified_to_400_percent(t
         for root in (".zooms", ".corner", ".bar"):
             assert tab.run(COVERED, root) == [], root
         tab.run("explorer.tell('A line.')")
-        tab.page.locator(".message").wait_for()
+        tab.page.locator(".message").first.wait_for()
         tab.page.locator("#view").press("Shift+F10")
         menu = tab.page.get_by_role("menu")
         menu.wait_for()
