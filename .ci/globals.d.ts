@@ -86,7 +86,7 @@ interface Panel {
 /** What of the user interface is seen. */
 interface Ui {
   open: string; unfolded: boolean; bare: boolean; dragged: boolean; over: Laid | null;
-  messages: { id: string; text: string; kind: string; action?: Action | null; of?: string }[];
+  messages: { id: string; text: string; kind: string; action?: Action | null; of?: string; stays?: boolean; also?: string }[];
   second: ReturnType<typeof import("../fractals/explorer/client/panels/second.js").secondView> | null;
   explain: ReturnType<typeof import("../fractals/explorer/client/panels/explain.js").explainTool> | null;
 }

@@ -377,9 +377,11 @@ declare namespace Received {
   }
   /** A message that could not be followed. */
   interface ErrorMessage {
-    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set";
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set" | "too_deep" | "of_another_family" | "has_no_julia_sets" | "link_is_damaged";
     key?: string;
     limit?: number | null;
+    column?: number | null;
+    name?: string;
     t: "error";
     re?: string;
     message: string;
@@ -401,9 +403,11 @@ declare namespace Received {
   }
   /** A job has ended without a result. */
   interface Failed {
-    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set";
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set" | "too_deep" | "of_another_family" | "has_no_julia_sets" | "link_is_damaged";
     key?: string;
     limit?: number | null;
+    column?: number | null;
+    name?: string;
     t: "failed";
     job: number;
     message: string;
@@ -685,12 +689,15 @@ declare namespace Received {
   }
   /** What is in a file that was sent: a scene, a palette, names to choose, or an error. */
   interface Uploaded {
-    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set";
+    code?: "" | "takes_at_most" | "takes_less_than" | "takes_at_least" | "takes_more_than" | "no_minibrot_was_found" | "of_a_julia_set" | "unknown_character" | "unknown_name" | "operand_expected" | "operator_expected" | "sign_expected" | "variable_expected" | "number_too_large" | "formula_too_large" | "unknown_format" | "too_far" | "too_wide" | "is_a_julia_set" | "too_deep" | "of_another_family" | "has_no_julia_sets" | "link_is_damaged";
     key?: string;
     limit?: number | null;
+    column?: number | null;
+    name?: string;
     scene?: Scene | null;
     palette?: Palette | null;
     entries?: string[][] | null;
+    refused?: string[];
     lost?: string[];
     asked?: [string, number | string | boolean, string[], string][];
     unused?: string;

@@ -31,9 +31,29 @@ class Meant(Message):
         "takes_more_than",
         "no_minibrot_was_found",
         "of_a_julia_set",
+        "unknown_character",
+        "unknown_name",
+        "operand_expected",
+        "operator_expected",
+        "sign_expected",
+        "variable_expected",
+        "number_too_large",
+        "formula_too_large",
+        "unknown_format",
+        "too_far",
+        "too_wide",
+        "is_a_julia_set",
+        "too_deep",
+        "of_another_family",
+        "has_no_julia_sets",
+        "link_is_damaged",
     ] = ""
-    key: str = ""  # of the value that lies beyond the limit
-    limit: float | None = None
+    key: str = ""  # of the wrong value
+    limit: float | None = None  # that it lies beyond
+    column: int | None = None  # of the place in a text, from 1
+    name: str = (
+        ""  # that is unknown, the sign that is expected, ends of files' names, a length, a formula
+    )
 
 
 class ServerLimits(Message):
@@ -567,6 +587,7 @@ class Uploaded(Meant):
     scene: SceneTable | None = None
     palette: PaletteValue | None = None
     entries: list[tuple[str, str]] | None = None
+    refused: list[str] = entry([])  # names of entries that can't be drawn
     lost: list[str] = entry([])
     asked: list[tuple[str, Option, list[str], str]] = entry([])
     unused: str = ""

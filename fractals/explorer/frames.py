@@ -168,7 +168,9 @@ class FrameView:
         after = replace(self, origin=own, scale=self.scale + move.scale, turn=turn % 36_000)
         exponent = log2(after.width) * math.log10(2)
         if not -MAX_EXPONENT < exponent < WIDEST:
-            raise OptionError(f"the view would be as wide as 1e{exponent:.0f}: go the other way")
+            wide = f"1e{exponent:.0f}"
+            line = f"the view would be as wide as {wide}: go the other way"
+            raise OptionError(line, code="too_wide", name=wide)
         if move.about is not None:
             return replace(after, center=self._about(after, move))
         at = move.at or (SIXTEENTHS * self.size[0] // 2, SIXTEENTHS * self.size[1] // 2)

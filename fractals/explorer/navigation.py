@@ -59,7 +59,8 @@ def julia_scene(session: Session, frame: int, at: tuple[int, int]) -> Scene:
     """Return the Julia set of a point of a frame."""
     place = session.frames.place(frame)
     if place.origin.julia is not None:
-        raise OptionError("this is a Julia set already: its points have none of their own")
+        line = "this is a Julia set already: its points have none of their own"
+        raise OptionError(line, code="is_a_julia_set")
     # One key is validated, because this is done for each preview, and a whole table takes 0.4 ms.
     update = {
         "julia": validate({"julia": text_of(place, at)}).julia,

@@ -58,7 +58,8 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     table = {key: value for key, value in table.items() if key != "film"}
     formula = table.get("formula")
     if any(len(text) > MAX_EXPRESSION for text in _texts(formula)):
-        raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")
+        line = f"formula: more than {MAX_EXPRESSION} characters"
+        raise SceneError(line, code="formula_too_large", key="formula")
     try:
         return validate(table)
     except (OptionError, SceneError) as error:
@@ -157,7 +158,8 @@ def of_link(text: str) -> Scene:
     except InputError:
         raise
     except (ValueError, RecursionError, zlib.error):
-        raise SceneError("the link is damaged or cut short: copy the whole of it again") from None
+        line = "the link is damaged or cut short: copy the whole of it again"
+        raise SceneError(line, code="link_is_damaged") from None
 
 
 def entries_of(name: str, data: bytes) -> list[tuple[str, str]]:
@@ -216,21 +218,25 @@ def _read(name: str, entry: str, data: bytes) -> Imported:
         if form is None:
             return Imported(_palette_or_scene(_without_resolved(table)))
     if form is None:
-        raise SceneError(f"{shown(name, 80)}: {_why_not(name, suffix)}")
+        raise _not_read(name, suffix)
     found: Imported = form.read(data, entry)
     return found
 
 
-def _why_not(name: str, suffix: str) -> str:
+def _not_read(name: str, suffix: str) -> SceneError:
     """Return why a file of this name, which ends in `suffix`, is not read here."""
+    where = shown(name, 80)
     inner = PurePosixPath(name).stem  # as some systems and forums add .txt
     if formats.find(inner) or PurePosixPath(inner).suffix.lower() in formats.OWN:
-        return f"rename it to {shown(inner, 80)}: its end tells the format"
+        return SceneError(f"{where}: rename it to {shown(inner, 80)}: its end tells the format")
     if suffix in SUFFIXES:
-        return "raw numbers are not read here: start the explorer with their file"
+        line = "raw numbers are not read here: start the explorer with their file"
+        return SceneError(f"{where}: {line}")
+    if suffix in formats.OTHERS:  # without what is for a program
+        return SceneError(f"{where}: {formats.OTHERS[suffix].partition(': fractals.')[0]}")
     ends = " ".join(each for each in formats.suffixes().split() if each not in SUFFIXES)
-    other = formats.OTHERS.get(suffix, f"unknown format: a file ends in {ends}")
-    return other.partition(": fractals.")[0]  # what follows is for a program
+    line = f"{where}: unknown format: a file ends in {ends}"
+    return SceneError(line, code="unknown_format", name=ends)
 
 
 def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:

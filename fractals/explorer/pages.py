@@ -154,7 +154,7 @@ class Thumbnails:
             found(data)
 
         name = (self, key, id(found))
-        self.engine.submit(DrawingTask(name, steps, IDLE, failed=found))
+        self.engine.submit(DrawingTask(name, steps, IDLE, failed=lambda line, **about: found(line)))
 
     def _read(self, key: str) -> bytes | None:
         with self._lock:
@@ -483,7 +483,8 @@ class Pages:
 def uploaded(name: str, data: bytes, entry: str = "") -> dict[str, Any]:
     """Return the answer to an upload: a scene's whole table, a palette's, or names to choose."""
     if not entry and (entries := outside.entries_of(name, data)):
-        return {"entries": entries}
+        refused = [entry for entry, about in entries if about.startswith("unsupported: ")]
+        return {"entries": entries, "refused": refused}
     found = outside.read_upload(name, data, entry)
     table, lost = found.table, [shown(line) for line in listed(found.lost)]
     scene = outside.scene_of(table)

@@ -57,7 +57,8 @@ class DrawingTask:
     make: Callable[[Any], Steps]  # makes the steps of this task, in the drawing thread
     priority: int
     ready: Callable[[], bool] = lambda: True  # whether there is room for results
-    failed: Callable[[str], None] = lambda line: None  # called with one line about an error
+    # Called with one line about an error, and what it means (`FractalsError.about`)
+    failed: Callable[..., None] = lambda line, **about: None
     steps: Steps | None = None  # once they are made; one may raise `Stale`, or a `FractalsError`
     not_before: float = 0.0
     served: int = 0
@@ -295,7 +296,7 @@ class Engine:
                 return
             work.failed(first_line(error))
         except FractalsError as error:
-            work.failed(first_line(error))
+            work.failed(first_line(error), **error.about)
         except MemoryError:
             work.failed("not enough memory: choose a smaller window or a simpler scene")
         except Exception as error:

@@ -286,7 +286,9 @@ class Session:
             "priority": VIEW,
             "leads": self.role == "leader",
             "ready": lambda: not self.outbox.full,
-            "failed": lambda line: self.say("error", re=re, frame=frame, message=line),
+            "failed": lambda line, **about: self.say(
+                "error", **{**about, "re": re, "frame": frame, "message": line}
+            ),
             "engine": self.engine,
             "scene": scene,
             "frame": frame,
@@ -328,7 +330,9 @@ class Session:
                 make,
                 priority,
                 ready=lambda: not self.outbox.full,
-                failed=lambda line: self.say("error", re=message.t, message=line, **keys),
+                failed=lambda line, **about: self.say(
+                    "error", **{**about, "re": message.t, "message": line, **keys}
+                ),
             )
         )
 

@@ -208,7 +208,7 @@ def _text(value, key, values):
     try:
         return syntax.with_exponents(syntax.parse(text, values), values)
     except syntax.ExpressionError as error:
-        raise ValueError(f"{key} '{text[:60]}', {error}") from None
+        raise error.of(key, text) from None
 
 
 def check_used(parameters, *texts):
@@ -538,7 +538,7 @@ def _parsed(text: Any, key: str, parse: Any) -> Any:
     try:
         return parse(text)
     except syntax.ExpressionError as error:
-        raise ValueError(f"{key} '{text[:60]}', {error}") from None
+        raise error.of(key, text) from None
 
 
 @explained(

@@ -29,7 +29,7 @@ def function_of(power, polynomial):
     try:
         tree = syntax.parse(text)
     except syntax.ExpressionError as error:
-        raise ValueError(f"polynomial '{text[:60]}', {error}") from None
+        raise error.of("polynomial", text) from None
     if not syntax.is_holomorphic(tree) or not syntax.uses(tree, "z") or syntax.uses(tree, "p"):
         without = ", ".join(("p", *syntax.BENT))
         raise ValueError(f"polynomial is an expression in z without {without}, not '{text[:60]}'")
@@ -58,7 +58,7 @@ def composed(name, title, step_of, power, relaxation, polynomial, start):
     try:
         first = syntax.parse(str(start) or ("0" if syntax.uses(function, "c") else "c"))
     except syntax.ExpressionError as error:
-        raise ValueError(f"start '{str(start)[:60]}', {error}") from None
+        raise error.of("start", str(start)) from None
     return compose(
         name,
         f"{title} for {polynomial or f'z**{power} - 1'}",

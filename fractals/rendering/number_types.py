@@ -113,7 +113,9 @@ def check_resolved(
             f"the view is too deep for float32, which can go down to a width of {least} here: "
             "precision='float64' goes to any depth"
         )
-    raise OptionError(_too_deep(formula, precision, least))
+    about = {"code": "too_deep", "name": least}
+    hinted = formula.name == "expression"  # how to write one that goes deeper
+    raise OptionError(_too_deep(formula, precision, least), **({} if hinted else about))
 
 
 def _too_deep(formula: Formula, precision: str, least: str) -> str:

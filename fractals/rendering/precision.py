@@ -89,9 +89,10 @@ def depth_of(view: SampledView) -> Depth:
 
 def _out_of_reach(reach: Fraction, formula: Formula) -> OptionError:
     """Return the error of a view whose farthest point lies too far from 0, or too near to it."""
-    place = f"the view lies {scientific(reach)} from 0"
+    far = scientific(reach)
+    place = f"the view lies {far} from 0"
     if not log2(reach) < MAX_REACH:
-        return OptionError(f"{place}: nothing is drawn out there")
+        return OptionError(f"{place}: nothing is drawn out there", code="too_far", name=far)
     return OptionError(
         f"{place}, and numbers of the formula '{formula.name}' end at "
         f"{scientific(Fraction(2) ** MIN_REACH)}: give a larger width="

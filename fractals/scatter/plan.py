@@ -467,7 +467,8 @@ def make_scatter_plan(
     formula = scene.make_any_formula()
     assert isinstance(formula, Flame | Attractor | Buddhabrot)
     if scene.julia is not None and not isinstance(formula, Buddhabrot):
-        raise SceneError(f"julia: the formula '{formula.name}' has no Julia sets")
+        line = f"julia: the formula '{formula.name}' has no Julia sets"
+        raise SceneError(line, code="has_no_julia_sets", name=formula.name)
     if scene.view.projection != "plane":
         raise SceneError("view.projection: a scatter image is drawn in the plane")
     if scene.color.layers:

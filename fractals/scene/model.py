@@ -431,7 +431,8 @@ class Scene(Table):
 def _of_other_family(formula: AnyFormula) -> OptionError:
     return OptionError(
         f"this is for escape-time formulas, and '{formula.name}' makes images of another "
-        f"family, {formula.family}: fractals.render() draws it"
+        f"family, {formula.family}: fractals.render() draws it",
+        code="of_another_family",
     )
 
 

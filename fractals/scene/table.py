@@ -256,7 +256,7 @@ def explained(error: ValueError, table: type[Table]) -> list[str]:
 def about_of(error: ValueError) -> dict[str, Any]:
     """Return what the first of these lines means, and the key that it is about."""
     place, _, about = faults_of(error)[0]
-    return {**about, "key": ".".join(place)} if about else {}
+    return {**about, "key": shown(".".join(place))} if place else {**about}
 
 
 def _unknown_key(path: list[str], model: type[Table]) -> str:

@@ -314,7 +314,7 @@ def test_a_film_has_sound(tab, tmp_path):
     panel = wished(tab, 0.5)
     field = panel.locator("input[type=file]")
     field.set_input_files(tmp_path / "no.wav")
-    tab.page.get_by_text("no.wav: this file holds no sound, or is damaged").wait_for()
+    tab.page.get_by_text("“no.wav”: This file holds no sound, or is damaged").wait_for()
     field.set_input_files(tmp_path / "tone.wav")
     panel.get_by_role("button", name="Remove the sound").wait_for()
     made(panel)

@@ -1384,6 +1384,15 @@ def test_all_controls_are_reached_in_a_window_that_is_magnified_to_400_percent(t
     try:
         for root in (".zooms", ".corner", ".bar"):
             assert tab.run(COVERED, root) == [], root
+        tab.run("explorer.tell('A line.')")
+        tab.page.locator(".message").first.wait_for()
+        tab.page.locator("#view").press("Shift+F10")
+        menu = tab.page.get_by_role("menu")
+        menu.wait_for()
+        assert tab.run(COVERED, ".menu") == []
+        tab.page.keyboard.press("Escape")
+        menu.wait_for(state="detached")
+        tab.page.locator(".message button").last.click()
         for key, name in (("v", "Film"), ("c", "Color"), ("r", "Surprise"), ("e", "Export")):
             tab.page.keyboard.press(key)
             panel = tab.page.get_by_role("region", name=name, exact=True)

@@ -189,6 +189,23 @@ def test_a_files_name_may_hold_a_number_sign():
     assert uploaded("c#.frm", many, "B")["scene"]["title"] == "B"
 
 
+def test_entries_that_can_not_be_drawn_are_named():
+    many = b"A { z = pixel: z = z*z + pixel, |z| < 4 }\nB { z = 0: z = (z, |z| < 4 }"
+    told = uploaded("c.frm", many)
+    assert [name for name, _ in told["entries"]] == ["A", "B"]
+    assert told["refused"] == ["B"]
+
+
+def test_a_file_of_an_unknown_kind_tells_what_is_read():
+    with pytest.raises(SceneError) as error:
+        uploaded("a.docx", b"x")
+    assert error.value.about["code"] == "unknown_format"
+    assert {".toml", ".kfr", ".par"} <= set(error.value.about["name"].split())
+    with pytest.raises(SceneError) as error:
+        uploaded("a.kfr.txt", b"x")
+    assert error.value.about == {}
+
+
 def test_keys_that_are_not_used_are_told():
     found = uploaded("a.toml", b"[camera]\nlens = 0.1\n")
     assert found["unused"] == "camera.lens: for solids and reliefs; not used here"

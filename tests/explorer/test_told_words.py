@@ -88,6 +88,55 @@ def test_a_value_beyond_a_limit_tells_its_key_and_the_limit(table, code, key, li
         assert f"{limit:g}" in str(error.value)
 
 
+def test_what_can_not_be_gone_to_has_a_code(server):
+    async def talk(client):
+        far = {"view": {"center": ["1e400", "0"], "width": "1"}}
+        await client.say("open", frame=1, scene=far)
+        errors = [await client.until("error")]
+        await client.say("open", frame=2, scene={"julia": ["0", "1"]})
+        await client.until("placed", frame=2)
+        await client.say("open", frame=3, julia={"frame": 2, "at": [0, 0]})
+        errors.append(await client.until("error"))
+        await client.say("view", frame=4, base=2, scale=-4096)  # of 2**64
+        errors.append(await client.until("error"))
+        deep = {"formula": "newton", "view": {"center": ["0.3", "0"], "width": "1e-60"}}
+        await client.say("open", frame=5, scene=deep)
+        errors.append(await client.until("error"))
+        await client.say("open", frame=6, link="eNnothing")
+        errors.append(await client.until("error"))
+        await client.say("open", frame=7, scene={"formula": "de_jong"})
+        await client.until("placed", frame=7)
+        await client.say("find", job=1, what="nucleus", frame=7)
+        errors.append(await client.until("error"))
+        await client.say("open", frame=8, scene={"formula": "de_jong", "julia": ["0", "1"]})
+        return [*errors, await client.until("error")]
+
+    far, julia, wide, deep, link, family, points = server.run(talk)
+    assert (deep["code"], link["code"]) == ("too_deep", "link_is_damaged")
+    assert family["code"] == "of_another_family"
+    assert (points["code"], points["name"]) == ("has_no_julia_sets", "de_jong")
+    assert (far["code"], far["name"]) == ("too_far", "1e400")
+    assert julia["code"] == "is_a_julia_set"
+    assert wide["code"] == "too_wide"
+    for told in (far, wide, deep):
+        assert told["name"] in told["message"]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
+def test_keys_have_names_of_the_page():
+    """In German: words of the panels, where there are some."""
+    code = "const [client, keys] = process.argv.slice(1);"
+    code += "const { names } = await import(`${client}/words/en.js`);"
+    code += "Object.assign(names, (await import(`${client}/words/de.js`)).names);"
+    code += "const { meaningOf, inWords } = await import(`${client}/heard.js`);"
+    code += "console.log(JSON.stringify([meaningOf({ message: '', code: 'takes_at_most',"
+    code += " key: 'color.layers.0.opacity', limit: 1 }), inWords('color.density: x'),"
+    code += " inWords('formula: power is 2', 'formula')]));"
+    command = ["node", "--input-type=module", "-e", code, HEARD.parent.as_uri()]
+    shown = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    assert shown == ["Deckkraft: 1 or less", "Dichte: x", "Formula: power is 2"]
+
+
 def test_a_message_beyond_a_limit_tells_its_key_and_the_limit():
     with pytest.raises(OptionError) as error:
         protocol.parse('{"t": "pick", "frame": 0, "at": [9999999, 0]}')
@@ -105,6 +154,47 @@ def test_what_a_search_lacks_has_a_code():
         with pytest.raises(SceneError) as error:
             search(julia=(0, 1))
         assert error.value.about == {"code": "of_a_julia_set"}
+
+
+WRONG = [
+    ("z**2 + q!", "unknown_character", 9, "!"),
+    ("z**2 + k*c", "unknown_name", 8, "k"),
+    ("z**2 + (", "operand_expected", 9, None),
+    ("z**2 c", "operator_expected", 6, None),
+    ("(z**2 + c", "sign_expected", 10, ")"),
+    ("sin z", "sign_expected", 5, "("),
+    ("z + 1e999", "number_too_large", 5, None),
+    ("z" + "+z" * 90, "formula_too_large", 162, None),
+    ("(" * 60, "formula_too_large", 51, None),
+    ({"name": "program", "step": "c = z"}, "variable_expected", 1, None),
+    ({"name": "program", "test": "|z| < 4"}, "unknown_character", 1, "|"),
+    ({"name": "newton", "polynomial": "z**3 -"}, "operand_expected", 7, None),
+    ({"name": "newton", "start": "c)"}, "operator_expected", 2, None),
+    ({"name": "solid_expression", "step": "x = y+"}, "operand_expected", 7, None),
+]
+
+
+@pytest.mark.parametrize(("formula", "code", "column", "name"), WRONG)
+def test_a_wrong_formula_tells_its_column_and_what_is_wrong(formula, code, column, name):
+    with pytest.raises(SceneError) as error:
+        outside.scene_of({"formula": formula})
+    named = {"name": name} if name else {}
+    assert error.value.about == {"code": code, "column": column, "key": "formula", **named}
+    assert f"column {column}: " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("formula", "key"),
+    [
+        ("nope", "formula.name"),
+        ({"name": "multibrot", "power": 99}, "formula"),
+        ("z" * 20_000, "formula"),
+    ],
+)
+def test_an_error_tells_that_it_is_about_the_formula(formula, key):
+    with pytest.raises(SceneError) as error:
+        outside.scene_of({"formula": formula})
+    assert error.value.about["key"] == key
 
 
 def test_a_code_outlasts_another_process():
@@ -138,6 +228,36 @@ def lines_of_writers():
         scene = Scene.model_validate({"iteration": {"max_iterations": 500}, **table})
         for text in questions.texts_of_others(scene, 500):
             yield from text["lost"]
+
+
+LOSING_FILES = {
+    "a.kfr": "Re: -0.5\nIm: 0.1\nZoom: 2\nColorMethod: 5\nIterDiv: 0.5\nSlopes: 1\nUseOpenGL: 1\n"
+    "Iterations: 99999999999\n",
+    "b.par": "a { type=mandel corners=-2/1/-1/1 logmap=yes potential=255/1/1 colors=@my.map }",
+    "c.par": "a { type=mandel corners=-2/1/-1/1 logmap=-3 }",
+    "d.par": "a { type=cellular params=11/3311100320/41 maxiter=20 }",
+    "e.par": "a { type=formula formulafile=x.frm formulaname=Mandelbrot corners=-2/1/-1/1 }",
+}
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
+def test_the_commonest_losses_of_files_are_in_the_languages_of_the_page():
+    lines = [
+        line
+        for name, text in LOSING_FILES.items()
+        for line in uploaded(name, text.encode())["lost"]
+    ]
+    code = "const { LOSSES } = await import(process.argv[1]);"
+    code += "console.log(JSON.stringify(LOSSES))"
+    losses = HEARD.parent / "panels/losses.js"
+    command = ["node", "--input-type=module", "-e", code, losses.as_uri()]
+    known = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    found = {re.sub(r"'[^']*'|-?\d[\d.]*(?:e[+-]?\d+)?", "#", line) for line in lines}
+    assert found - {english for english, _, _ in known} == set()
+    assert len(found) >= 9
+    for english, german, chinese in known:
+        assert len({english, german, chinese}) == 3
+        assert english.count("#") == german.count("#") == chinese.count("#")
 
 
 SPIDER = SimpleNamespace(name="spider")

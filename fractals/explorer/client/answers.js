@@ -4,7 +4,7 @@
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { movedScene } from "./flight.js";
-import { meaningOf } from "./heard.js";
+import { inWords, meaningOf } from "./heard.js";
 import { say } from "./words.js";
 
 const STILL = 128; // pixels of the width of a picture in the list of undo
@@ -86,7 +86,7 @@ export class Answers {
     if (flight.jump) explorer.entry += 1;
     this.flight.tell(flight, message.scene ?? undefined);
     if (flight.jump) explorer.announce("jump");
-    if (message.unused) explorer.tell(message.unused);
+    if (message.unused) explorer.tell(say("about_the_scene", { line: inWords(message.unused) }));
     if (flight.color) paints.set(flight.color, live);
     explorer.announce("placed", message);
     paints.next();
@@ -142,7 +142,7 @@ export class Answers {
       explorer.announce("painted", { ...message, color: explorer.scene.color });
     }
     paints.next();
-    explorer.tell(meaningOf(message), "error");
+    explorer.tell(meaningOf(message), "error", null, message.column);
   }
 
   /** What was under way is no frame: what was shown stays, and moves of the one that does not exist are forgotten.

@@ -382,10 +382,10 @@ export class Explorer extends EventTarget {
 
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
    * or `film` with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
-   * @template {Asked} Question @param {Question} message
+   * @template {Asked} Question @param {Question} message @param {boolean} [passing] of a point: a newer one may take its place
    * @returns {Promise<AnswerTo<Question>>} rejects with an Error */
-  request(message) {
-    return this.requests.ask(message);
+  request(message, passing) {
+    return this.requests.ask(message, passing);
   }
 
   /** Start a `find`, `surprise`, `export` or `film`, or `follow` a film. @template {Asked & {t: keyof Ends}} Question
@@ -446,7 +446,7 @@ export class Explorer extends EventTarget {
   }
 
   /** Tell the user. @param {string} text @param {string} [kind] @param {[string, () => void]|null} [action] */
-  tell(text, kind = "info", action = null) {
-    this.announce("message", { text, kind, action });
+  tell(text, kind = "info", action = null, column = /** @type {number|null|undefined} */ (null)) {
+    this.announce("message", { text, kind, action, column });
   }
 }

@@ -10,6 +10,7 @@ const FIELDS = /** @type {Record<string, string>} */ ({
   "size.1": say("height_in_pixels"),
   supersampling: say("samples_a_pixel"),
   "iteration.max_iterations": say("limit_of_iterations"),
+  formula: say("formula"),
 });
 const LISTS = /** @type {Record<string, string>} */ ({
   formulas: say("formula"),
@@ -23,20 +24,22 @@ const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| 
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
 /** Return what an error means, if the server tells that, or else its line in words of the page.
- * @param {Pick<Received.ErrorMessage, "message"|"code"|"key"|"limit">} error */
-export const meaningOf = ({ message, code, key = "", limit }) =>
-  code
-    ? say(code, {
-        name: capital(nameOf(key)),
-        value: number(limit ?? 0, { maximumSignificantDigits: 15 }),
-      })
-    : inWords(message);
+ * @param {Pick<Received.ErrorMessage, "message"|"code"|"key"|"limit"|"column"|"name">} error */
+export function meaningOf({ message, code, key = "", limit, column, name }) {
+  if (!code) return inWords(message, key);
+  const value = number(limit ?? 0, { maximumSignificantDigits: 15 }),
+    own = capital(nameOf(key)),
+    why = say(code, { name: name || own, value });
+  return column ? say("column", { name: own, column, why }) : capital(why);
+}
 
-/** Return a line of the server in words of the page, without keys of the protocol and names of Python. */
-export function inWords(/** @type {string} */ line) {
+/** Return a line of the server in words of the page, without keys of the protocol and names of Python.
+ * @param {string} line @param {string} [told] a key that the line begins with */
+export function inWords(line, told = "") {
   const known = ofServer(line);
   if (known !== line) return known;
-  const [found, key = ""] = KEY.exec(line) ?? [""];
+  const [found, key = ""] =
+    told && line.startsWith(`${told}: `) ? [told, told] : (KEY.exec(line) ?? [""]);
   const text = (found ? nameOf(key) + line.slice(found.length) : line)
     .replace(LIST, (_, list) =>
       list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
@@ -63,10 +66,11 @@ export function ofFile(line, name) {
 }
 
 /** Return what a key is called. @param {string} key */
-const nameOf = (key) => FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? lastOf(key);
+const nameOf = (key) =>
+  FIELDS[key] ?? FIELDS[key.replace(/^\w+\./, "")] ?? FIELDS[lastOf(key)] ?? words(lastOf(key));
 
 /** Return the last word of a key that is no number: "color.layers.0.blend" -> "blend"; of a name's table, the table. */
 function lastOf(/** @type {string} */ key) {
   const parts = key.split(".").filter((part) => !/^\d+$/.test(part) && part !== "name");
-  return (parts.at(-1) ?? "").replaceAll("_", " ");
+  return parts.at(-1) ?? "";
 }

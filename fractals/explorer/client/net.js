@@ -27,14 +27,19 @@ export const transport = {
       method: "POST",
       body: file,
     });
-    const told = await answer.json().catch(() => ({})); // guests of a class get a line
-    const { status } = answer;
-    const why =
-      status === 403 ? say("this_server_takes_no_files") : say("the_server_answered", { status });
-    if (!answer.ok) throw new Error(told.code ? meaningOf(told) : (told.error ?? why));
-    return told;
+    return answered(answer);
   },
 };
+
+/** Return what a server answers to a file; a refusal is an error. @param {Response} answer */
+export async function answered(answer) {
+  const told = await answer.json().catch(() => ({})), // guests of a class get a line
+    { status } = answer;
+  const why =
+    status === 403 ? say("this_server_takes_no_files") : say("the_server_answered", { status });
+  if (!answer.ok) throw new Error(told.code ? meaningOf(told) : (told.error ?? why));
+  return told;
+}
 
 export class Connection {
   /** @type {WebSocket|null} */ #socket = null;

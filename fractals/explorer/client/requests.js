@@ -30,13 +30,15 @@ const OF_A_FRAME = [
 
 /** @typedef {(preview: Preview) => void} OnPreview */
 /** @typedef {number|string|null|undefined} Key of a question and of its answer */
-/** @typedef {{answer: string, key?: Key, resolve: (value: unknown) => void, reject: (error: Error) => void}} Waiting */
+/** @typedef {{answer: string, key?: Key, resolve: (value: unknown) => void, reject: (error: Error) => void, sent: Sent, passing: boolean}} Waiting
+ * `passing`: a newer question of its kind takes its place */
 /** @typedef {{onProgress: (told: OfJob) => void, resolve: (value: unknown) => void, reject: (error: Error) => void,
  *   sheet: Map<number, Received.Surprised>}} Running */
 
 export class Requests {
   #count = 2 ** 31; // ids of jobs and sequence numbers: no two previews have the same, and no table that of a frame, which counts from 1
   #waiting = /** @type {Waiting[]} */ ([]);
+  #point = /** @type {Waiting|undefined} */ (undefined); // the question about a point that was sent: the server answers the newest
   #jobs = /** @type {Map<number, Running>} */ (new Map());
   /** @type {{seq: number, onPreview: OnPreview}|null} */ #julia = null; // {seq, onPreview} of the preview under way
   /** @type {[Asked<Sent.Julia>, OnPreview]|null} */ #wanted = null; // the next preview
@@ -50,8 +52,9 @@ export class Requests {
     this.here = here;
   }
 
-  /** Send a question. @template {Asked} Question @param {Question} message @returns {Promise<AnswerTo<Question>>} */
-  ask(message) {
+  /** Send a question. `passing`, of a point: a newer one that is passing, too, takes its place; it is answered by null then.
+   * @template {Asked} Question @param {Question} message @param {boolean} [passing] @returns {Promise<AnswerTo<Question>>} */
+  ask(message, passing = false) {
     if (!this.shown.connected) return Promise.reject(unconnected());
     const sent = signed(/** @type {Asked} */ ({ ...message })),
       { t } = sent;
@@ -59,8 +62,10 @@ export class Requests {
     if (OF_A_FRAME.includes(t) || addsBookmark(sent)) sent.frame = this.frame();
     if (t === "export" || t === "film") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
-    if (t === "pick")
-      this.#take(({ answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
+    if (passing)
+      this.#take((each) => each.passing && each.answer === ANSWERS[t]).forEach(({ resolve }) =>
+        resolve(null),
+      );
     const key = keyOf(/** @type {Keyed} */ (sent));
     return new Promise((resolve, reject) => {
       // It is resolved by the message that answers the question.
@@ -70,9 +75,21 @@ export class Requests {
         key,
         resolve: (told) => resolve(/** @type {AnswerTo<Question>} */ (told)),
         reject,
+        sent: /** @type {Sent} */ (sent),
+        passing,
       });
-      this.send(/** @type {Sent} */ (sent));
+      if (t === "pick") this.#ofPoint();
+      else this.send(/** @type {Sent} */ (sent));
     });
+  }
+
+  /** Send the next question about a point. One that is not passing waits for no other kind, and those of its kind are answered
+   * one after the other. */
+  #ofPoint() {
+    const all = this.#waiting.filter(({ answer }) => answer === ANSWERS.pick),
+      next = all.find(({ passing }) => !passing) ?? all[0];
+    if (next && next !== this.#point) this.send(next.sent);
+    this.#point = next;
   }
 
   /** Start a search, a sheet, an export or a film, or follow a film of a page before this one.
@@ -146,15 +163,21 @@ export class Requests {
       return true;
     }
     if (message.re === "cancel") return true; // the job has ended meanwhile
-    const key = message.re === "pick" ? undefined : keyOf(/** @type {Keyed} */ (message)); // one point waits
-    const first = this.#first(ANSWERS[message.re ?? ""], key);
+    const point = message.re === "pick" && this.#point, // the server tells no place of it
+      first =
+        point && this.#waiting.includes(point)
+          ? point
+          : this.#first(ANSWERS[message.re ?? ""], keyOf(/** @type {Keyed} */ (message)));
+    this.#take((each) => each === first);
     first?.reject(failure(message));
+    if (message.re === "pick") this.#ofPoint();
     return Boolean(first);
   }
 
   /** @param {string} answer @param {Key} key @param {unknown} value */
   #answer(answer, key, value) {
     this.#first(answer, key)?.resolve(value);
+    if (answer === ANSWERS.pick) this.#ofPoint();
   }
 
   /** Take the first question that waits for an answer. @param {string|undefined} answer @param {Key} [key] */
@@ -200,6 +223,7 @@ export class Requests {
     for (const { reject } of this.#take(() => true)) reject(error);
     for (const id of [...this.#jobs.keys()]) this.#end(id)?.reject(error);
     this.#julia = this.#wanted = null;
+    this.#point = undefined;
   }
 
   #take(/** @type {(each: Waiting) => boolean} */ wanted) {

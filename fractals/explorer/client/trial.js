@@ -27,9 +27,9 @@ export class Trial {
   /** A message has failed. @param {Received.ErrorMessage} error @param {{id: number, trial?: Tried}|null} flight
    * @param {number} newest frame @returns {{tried: Tried, flew: boolean}|null} what is left, because it can't be drawn here;
    * `flew`: it was not placed */
-  failed({ re, frame, message }, flight, newest) {
-    // An error of its text is no matter of the place.
-    const flew = Boolean(flight?.trial) && frame === flight?.id && !message.startsWith("formula:");
+  failed({ re, frame, key = "" }, flight, newest) {
+    const own = key.split(".")[0] === "formula", // an error of the formula is no matter of the place
+      flew = Boolean(flight?.trial) && frame === flight?.id && !own;
     const tried = flew ? flight?.trial : frame === newest && re === "open" ? this.#shown : null;
     if (!tried) return null;
     this.#shown = null;

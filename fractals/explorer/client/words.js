@@ -3,7 +3,7 @@
  *
  * A page speaks one language: that of its address (?language=de), or the one that was chosen, or else the browser's. Another
  * one loads the page again. Names and
- * meanings of the catalog and of a scene's keys, and what the server says of problems, stay English, as files and the command
+ * meanings of the catalog and of a scene's keys, and some of what the server says of problems, stay English, as files and the command
  * line have them.
  */
 import { kept } from "./state.js";
@@ -78,9 +78,12 @@ export const within = (text) => (language === "en" ? text.toLowerCase() : text);
 const VALUES = /'[^']*'|-?\d[\d.]*(?:e[+-]?\d+)?/g; // names and numbers in a line
 
 /** Return a line of the server about its work, or about what a program lacks: "quality 12 of 40". @param {string} line */
-export function ofServer(line) {
+export const ofServer = (line) => withValues(line, names);
+
+/** Return a line in the words of a table, whose `#` are its names and numbers. @param {string} line @param {Record<string, string>} table */
+export function withValues(line, table) {
   const values = line.match(VALUES) ?? [],
-    found = names[line.replace(VALUES, "#")];
+    found = table[line.replace(VALUES, "#")];
   return found ? found.replace(/#/g, () => values.shift() ?? "") : line;
 }
 

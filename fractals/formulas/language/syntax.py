@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
+from fractals.errors import OptionError
+
 Tree = tuple[Any, ...]
 
 MAX_CHARACTERS = 500
@@ -43,11 +45,17 @@ OPERAND = "a number, z, c, i, a function or '('"
 
 
 class ExpressionError(ValueError):
-    """What is wrong with an expression, and in which column."""
+    """What is wrong with an expression, and in which column; `code`, `name`: as of an error."""
 
-    def __init__(self, column: int, message: str) -> None:
+    def __init__(self, column: int, message: str, code: str, name: str = "") -> None:
         super().__init__(f"column {column}: {message}")
-        self.column = column
+        self.column, self.code, self.name = column, code, name
+
+    def of(self, key: str, text: str) -> OptionError:
+        """Return the error of an option that holds the expression."""
+        about = {"code": self.code, "column": self.column}
+        named = {"name": self.name} if self.name else {}
+        return OptionError(f"{key} '{text[:60]}', {self}", **about, **named)
 
 
 class Token(NamedTuple):
@@ -94,7 +102,9 @@ AS_PRINTED = {ord("²"): "^2", ord("³"): "^3", ord("−"): "-", ord("×"): "*",
 def _tokens(text: str, characters: int, most: int) -> list[Token]:
     if len(text) > characters:
         raise ExpressionError(
-            characters + 1, f"the expression is longer than {characters} characters"
+            characters + 1,
+            f"the expression is longer than {characters} characters",
+            "formula_too_large",
         )
     return tokens_of(text.translate(AS_PRINTED), TOKEN, most)
 
@@ -109,11 +119,17 @@ def tokens_of(text: str, pattern: re.Pattern[str], most: float = math.inf) -> li
         match = pattern.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
-            raise ExpressionError(at + 1, f"unknown character {text[at]!r}")
+            raise ExpressionError(
+                at + 1, f"unknown character {text[at]!r}", "unknown_character", text[at]
+            )
         kind = str(match.lastgroup)
         operations += kind == "operator" and match[kind] not in "();,="
         if operations > most:
-            raise ExpressionError(match.start(kind) + 1, f"it has more than {most} operations")
+            raise ExpressionError(
+                match.start(kind) + 1,
+                f"it has more than {most} operations",
+                "formula_too_large",
+            )
         found.append(Token(kind, match[kind], match.start(kind) + 1))
         at = match.end()
     return [*found, Token("end", "the end", len(text) + 1)]
@@ -141,18 +157,18 @@ class TokenReader:
     def need(self, *texts: str) -> None:
         """Go on beyond one of these operators; another token is an error that names the first."""
         if not self.take(*texts):
-            raise self.wrong(f"an operator or '{texts[0]}'")
+            raise self.wrong(f"an operator or '{texts[0]}'", "sign_expected", texts[0])
 
     def need_end(self) -> None:
         """Raise an `ExpressionError` before the end of the text."""
         if self.next.kind != "end":
-            raise self.wrong("an operator or the end")
+            raise self.wrong("an operator or the end", "operator_expected")
 
-    def wrong(self, expected: str) -> ExpressionError:
+    def wrong(self, expected: str, code: str, name: str = "") -> ExpressionError:
         """Return the error that something else is expected here."""
         token = self.next
         given = token.text if token.kind == "end" else f"'{token.text[:20]}'"
-        return ExpressionError(token.column, f"{expected} is expected, not {given}")
+        return ExpressionError(token.column, f"{expected} is expected, not {given}", code, name)
 
 
 class _Parser(TokenReader):
@@ -175,13 +191,13 @@ class _Parser(TokenReader):
         """Return a name and its tree, and go on behind the semicolon."""
         token = self.next
         if token.kind != "name" or token.text in (*FUNCTIONS, *NUMBERS, "c", "if"):
-            raise self.wrong("the name of a variable other than c")
+            raise self.wrong("the name of a variable other than c", "variable_expected")
         self.at += 1
         if not self.take("="):
-            raise self.wrong(f"'=' after '{token.text[:20]}'")
+            raise self.wrong(f"'=' after '{token.text[:20]}'", "sign_expected", "=")
         tree = self.joined()
         if not self.take(";") and self.next.kind != "end":
-            raise self.wrong("an operator, ';' or the end")
+            raise self.wrong("an operator, ';' or the end", "operator_expected")
         return token.text, tree
 
     def joined(self, level: int = 0) -> Tree:
@@ -196,7 +212,9 @@ class _Parser(TokenReader):
     def signed(self) -> Tree:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise ExpressionError(self.next.column, f"it is nested deeper than {MAX_DEPTH}")
+            raise ExpressionError(
+                self.next.column, f"it is nested deeper than {MAX_DEPTH}", "formula_too_large"
+            )
         if self.take("+"):
             tree = self.signed()
         elif self.take("-"):
@@ -218,7 +236,9 @@ class _Parser(TokenReader):
             self.at += 1
             value = float(token.text)
             if not math.isfinite(value):
-                raise ExpressionError(token.column, f"'{token.text[:20]}' is too large")
+                raise ExpressionError(
+                    token.column, f"'{token.text[:20]}' is too large", "number_too_large"
+                )
             return ("number", complex(value))
         if token.kind == "name":
             self.at += 1
@@ -226,7 +246,7 @@ class _Parser(TokenReader):
                 return ("number", NUMBERS[token.text])
             if token.text in (*FUNCTIONS, "if"):
                 if not self.take("("):
-                    raise self.wrong(f"'(' after '{token.text}'")
+                    raise self.wrong(f"'(' after '{token.text}'", "sign_expected", "(")
                 return self.choice() if token.text == "if" else (token.text, self.enclosed())
             if token.text in VARIABLES or self.parameters is None:
                 return (token.text,)
@@ -236,10 +256,12 @@ class _Parser(TokenReader):
                 token.column,
                 f"unknown name '{token.text[:20]}'; a parameter needs a value beside the step, as "
                 f"{token.text[:20]}=0.3; there are " + ", ".join(WORDS),
+                "unknown_name",
+                token.text[:20],
             )
         if self.take("("):
             return self.enclosed()
-        raise self.wrong(OPERAND)
+        raise self.wrong(OPERAND, "operand_expected")
 
     def enclosed(self) -> Tree:
         tree = self.joined()

@@ -114,7 +114,7 @@ class _Translator(syntax.TokenReader):
             if token.text in NAMES:
                 return NAMES[token.text]
             raise self.unknown(token.text)
-        raise self.wrong(syntax.OPERAND)
+        raise self.wrong(syntax.OPERAND, "operand_expected")
 
     def function(self, name: str) -> str:
         self.need("(")

@@ -38,7 +38,7 @@ def trees_of(text: Any) -> list[Tree]:
     try:
         statements = syntax.parse_statements(text)
     except syntax.ExpressionError as error:
-        raise ValueError(f"step '{text[:60]}', {error}") from None
+        raise error.of("step", text) from None
     found = resolved(statements)
     for name in ("a", "b"):
         if name in found:

@@ -7,7 +7,7 @@ import { fresh, made } from "./shown.js";
 const MOVE = { at: [800, 600], by: [160, 0], scale: 0, turn: 0 };
 const EXACT = { t: "drawn", frame: 1, pass: "exact", paint: 0, least: 0, most: 9 };
 const error = (/** @type {object} */ keys) =>
-  /** @type {any} */ ({ t: "error", message: "wrong", ...keys });
+  /** @type {any} */ ({ t: "error", message: "wrong", column: 4, ...keys });
 
 test("what is told of older frames and of older colors is left out", () => {
   const { answers, explorer, paints, drawn } = made();
@@ -50,7 +50,7 @@ test("a view that can't be drawn returns to the one before, once", () => {
   place();
   answers.text(error({ re: "view", frame: 2 }));
   assert.equal(queue.entries.length, 1);
-  assert.deepEqual(said.at(-1), ["Wrong", "error"]);
+  assert.deepEqual(said.at(-1), ["Wrong", "error", null, 4]);
   assert.equal(send().base, 1);
   place();
   answers.text(error({ re: "view", frame: 3 })); // nor can that
@@ -145,7 +145,7 @@ test("refused colors give way to those that were accepted", () => {
     sent.map(({ color }) => color.palette),
     ["nope", "ember"],
   );
-  assert.deepEqual(said, ["painted", ["Wrong", "error"]]);
+  assert.deepEqual(said, ["painted", ["Wrong", "error", null, 4]]);
 });
 
 test("a jump is an entry of the browser's list, and colors chosen meanwhile are those of the scene", () => {
@@ -157,7 +157,7 @@ test("a jump is an entry of the browser's list, and colors chosen meanwhile are 
   assert.equal(explorer.entry, 1);
   assert.deepEqual(explorer.scene.color, { palette: "ice" });
   assert.equal(sent.at(-1).color.palette, "ice");
-  assert.deepEqual(said, ["opening", "jump", ["julia is not used"], "placed"]);
+  assert.deepEqual(said, ["opening", "jump", ["About the scene: Julia is not used"], "placed"]);
   answers.text(/** @type {any} */ ({ t: "placed", frame: 1 })); // no answer to anything
   assert.equal(explorer.placed.frame, 2);
 });

@@ -11,7 +11,7 @@ class Model extends EventTarget {
   connected = true;
   opening = false;
   drawn = /** @type {object|null} */ ({});
-  placed = { frame: 7, center: ["0", "0"], width: "1", rotation: 0, camera: null };
+  placed = { frame: 7, size: [8, 4], center: ["0", "0"], width: "1", rotation: 0, camera: null };
   scene = { view: {}, title: "mine" };
   sent = /** @type {Record<string, unknown>[]} */ ([]);
   opened = /** @type {unknown[]} */ ([]);
@@ -20,7 +20,7 @@ class Model extends EventTarget {
   connection = {
     send: (/** @type {Record<string, unknown>} */ message) => this.sent.push(message),
   };
-  stage = { add: () => (this.laid += 1), arrived: () => {} };
+  stage = { add: (/** @type {any} */ _) => (this.laid += 1), arrived: () => {} };
   resize = mock.fn();
   check = mock.fn();
   request = async () => this.told;
@@ -118,6 +118,36 @@ test("a page that a link has opened shows the link's scene, and follows only whe
   following.follow();
   await settled();
   assert.deepEqual(model.opened, [{ person: 0 }]);
+});
+
+test("the leader's picture has the size of its frame where the window has another one meanwhile", async () => {
+  const { model, come } = guest(),
+    sizes = /** @type {number[][]} */ ([]);
+  model.stage.add = (/** @type {any} */ { w, h }) => sizes.push([w, h]);
+  model.tell("led", led(1));
+  await come();
+  model.size = [6, 9];
+  model.place();
+  await settled();
+  assert.deepEqual(sizes, [[8, 4]]);
+  model.tell("led", led(2, false, 1));
+  await come();
+  assert.equal(model.opened.length, 2); // in the new size
+});
+
+test("a guest who leaves and follows again while a picture is loaded opens its scene once", async () => {
+  const { model, following, loads, come } = guest();
+  model.tell("led", led(1));
+  following.leave(false);
+  following.follow();
+  for (let k = 0; k < 3; k++) {
+    await come();
+    if (model.opening) model.place();
+    await settled();
+  }
+  assert.deepEqual(model.opened, [{ person: 0 }]);
+  assert.equal(model.laid, 1);
+  assert.equal(loads.length, 2);
 });
 
 test("a guest sees the newest picture of the leader, each on its own scene", async () => {

@@ -145,6 +145,12 @@ export function beforePanels() {
     disconnect() {}
   };
   page.addEventListener ??= () => {};
+  // Node 20 has none
+  page.Map.groupBy ??= (/** @type {any[]} */ all, /** @type {(each: any) => any} */ of) =>
+    all.reduce(
+      (found, each) => found.set(of(each), [...(found.get(of(each)) ?? []), each]),
+      new Map(),
+    );
   page.removeEventListener ??= () => {};
   page.cancelAnimationFrame = clearTimeout;
   page.requestAnimationFrame = (/** @type {() => void} */ draw) => setTimeout(draw);

@@ -17,6 +17,9 @@ const CLIENT = "../../../fractals/explorer/client";
 const { html, render } = await import(`${CLIENT}/html.js`),
   { kept, observe } = await import(`${CLIENT}/state.js`),
   { inspectPanel } = await import(`${CLIENT}/panels/inspect.js`),
+  { filePanel } = await import(`${CLIENT}/panels/files.js`),
+  { transport } = await import(`${CLIENT}/net.js`),
+  { formulaPanel } = await import(`${CLIENT}/panels/formula.js`),
   { findPanel } = await import(`${CLIENT}/panels/find.js`),
   { filmPanel } = await import(`${CLIENT}/panels/film.js`),
   { colorPanel } = await import(`${CLIENT}/panels/color.js`),
@@ -26,7 +29,8 @@ const { html, render } = await import(`${CLIENT}/html.js`),
   { favoritesIn, OwnPalettes, Palettes } = await import(`${CLIENT}/panels/palettes.js`),
   { Layers } = await import(`${CLIENT}/panels/layers.js`),
   { Timeline } = await import(`${CLIENT}/panels/timeline.js`);
-const document = makePage();
+const document = makePage(),
+  { withMessage } = await import(`${CLIENT}/panels/index.js`); // which looks at the page at once
 
 const KEYS = Object.fromEntries(
   `brightness gamma vibrancy highlight_power gamma_threshold estimator_radius estimator_curve filter_radius filter background
@@ -470,6 +474,93 @@ test("what comes of a sheet that was left is not put on the sheet in its place",
   render(null, actions);
 });
 
+test("a wrong place of an own formula is marked where the server says, in any words", async () => {
+  const explorer = explorerOf();
+  explorer.changeFormula = () => {};
+  const root = await shown(formulaPanel(context(explorer)).View);
+  const tell = async (/** @type {object} */ detail) => {
+    const [field] = root.all.filter((/** @type {any} */ { localName }) => localName === "textarea");
+    field.hear("input", { target: { value: "z**2 + (" } });
+    await settled();
+    root.all.find((/** @type {any} */ { localName }) => localName === "form").hear("submit");
+    explorer.dispatchEvent(new CustomEvent("message", { detail: { kind: "error", ...detail } }));
+    await settled();
+    const marked = root.all.find((/** @type {any} */ { localName }) => localName === "mark");
+    return [marked?.text, root.text.includes(/** @type {any} */ (detail).text)];
+  };
+  assert.deepEqual(await tell({ text: "Spalte 8: hier fehlt etwas", column: 8 }), ["(", true]);
+  assert.deepEqual(await tell({ text: "column 3: of a file: a line" }), [undefined, true]);
+  render(null, root);
+});
+
+test("a message stays until it is closed, however many come after it", () => {
+  const of = (/** @type {string} */ id, stays = false, text = id) => ({
+    id,
+    text,
+    kind: "",
+    stays,
+  });
+  const shown = (/** @type {any[]} */ ...all) =>
+    all
+      .reduce((before, each) => withMessage(before, each), [])
+      .map((/** @type {any} */ { id }) => id);
+  const lost = of("lost", true);
+  assert.deepEqual(shown(lost, ..."abcd".split("").map((id) => of(id))), ["lost", "b", "c", "d"]);
+  assert.deepEqual(shown(of("a"), lost, of("b", true), of("c", true), of("d", true)).length, 5);
+  assert.deepEqual(shown(lost, of("a", false, "lost")), ["lost"]); // it is there already
+  assert.deepEqual(shown(of("a", false, "lost"), lost), ["lost"]);
+  assert.deepEqual(shown(lost, of("a"), of("lost", true, "again")), ["a", "lost"]);
+  const whole = { ...of("lost", true, "Lost. Trying again."), also: "Lost" };
+  assert.deepEqual(shown(whole, of("a"), of("b", false, "Lost")), ["lost", "a"]);
+  assert.deepEqual(shown(of("a"), of("b", false, "a")), ["b"]);
+});
+
+test("a file of sound that is refused without a reason is told by the page", async () => {
+  delete stored["fractals.film"];
+  const { fetch } = page,
+    root = await shown(filmPanel(context(explorerOf())).View);
+  const answer = async (/** @type {Response} */ told) => {
+    notes.length = 0;
+    page.fetch = async () => told;
+    const field = root.all.find(
+      (/** @type {any} */ { attributes, type }) => (attributes.type ?? type) === "file",
+    );
+    field.hear("change", { target: { files: [new File(["x"], "a.wav")], value: "" } });
+    await settled();
+    return notes;
+  };
+  assert.deepEqual(await answer(new Response("no way", { status: 418 })), [
+    "“a.wav”: The server answered 418",
+  ]);
+  assert.deepEqual(await answer(new Response("no", { status: 403 })), [
+    "“a.wav”: This server takes no files.",
+  ]);
+  const error = "there is no sound in it";
+  assert.deepEqual(await answer(Response.json({ error }, { status: 400 })), [
+    "“a.wav”: There is no sound in it",
+  ]);
+  assert.deepEqual(await answer(Response.json({ sound: "0a" })), []);
+  page.fetch = fetch;
+  render(null, root);
+});
+
+test("an entry of a file that can't be drawn is not offered, whatever is said of it", async () => {
+  const { upload } = transport,
+    entries = ["a", "b"].map((name) => [name, `unsupported: ${name}`]);
+  transport.upload = async () => ({ entries, refused: ["b"] });
+  const panel = filePanel(context(explorerOf())),
+    root = await shown(panel.View);
+  await panel.take(new File(["x"], "many.par"));
+  await settled();
+  const offered = root.all.filter((/** @type {any} */ each) => each.localName === "button");
+  assert.deepEqual(
+    offered.map((/** @type {any} */ { disabled }) => disabled),
+    [false, true],
+  );
+  transport.upload = upload;
+  render(null, root);
+});
+
 test("palettes that another version has kept and this one can't read are left out, and stay kept", async () => {
   const catalog = /** @type {any} */ ({
     palettes: [
@@ -537,6 +628,10 @@ test("without a connection a Julia set is said not to be there, and none is aske
   explorer.connected = true;
   enter();
   assert.deepEqual(asked, [{ julia: { at: [800, 600] } }]);
+  explorer.placed = { ...PLACED, julia: ["0", "1"] };
+  enter();
+  assert.match(told[1], /^This is a Julia set already/);
+  assert.equal(asked.length, 1);
 });
 
 test("touches that preview Julia sets end where there are none: no button would end them", () => {

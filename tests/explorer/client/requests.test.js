@@ -56,6 +56,12 @@ test("an error says what it means, if the server tells that", async () => {
     ...{ code: "takes_at_most", key: "view.width", limit: 4 },
   });
   await assert.rejects(asked, /^Error: Picture width: 4 or less$/);
+  const wrong = requests.ask({ t: "link" });
+  requests.text({
+    ...{ t: "error", re: "link", frame: 3, message: "formula: step 'z+(', column 4: a line" },
+    ...{ code: "sign_expected", key: "formula", column: 4, name: ")" },
+  });
+  await assert.rejects(wrong, /^Error: Formula, column 4: '\)' is missing$/);
 });
 
 test("without a connection nothing is asked", async () => {
@@ -116,8 +122,8 @@ test("what is kept has the user's name, and questions have none", () => {
 
 test("the answer about an older point is not that about a newer one", async () => {
   const { requests, sent } = made();
-  const older = requests.ask({ t: "pick", at: [160, 32] }),
-    newer = requests.ask({ t: "pick", at: [320, 32] });
+  const older = requests.ask({ t: "pick", at: [160, 32] }, true),
+    newer = requests.ask({ t: "pick", at: [320, 32] }, true);
   assert.equal(await older, null);
   const answers = sent.map(({ at, frame }) => ({ t: "picked", at, frame, center: [`${at}`, "0"] }));
   for (const each of answers) assert.ok(requests.text(/** @type {any} */ (each)));
@@ -125,6 +131,48 @@ test("the answer about an older point is not that about a newer one", async () =
   const last = requests.ask({ t: "pick", at: [0, 0] });
   requests.text({ t: "error", re: "pick", frame: 3, message: "the frame 3 is not kept" });
   await assert.rejects(last, /not kept/);
+});
+
+test("each question about a point that is not passing is answered, whatever is asked beside it", async () => {
+  const { requests, sent } = made(),
+    xs = () => sent.map(({ at }) => at[0]);
+  const picked = (/** @type {any} */ { at, frame }) =>
+    requests.text(/** @type {any} */ ({ t: "picked", at, frame, center: [`${at[0]}`, "0"] }));
+  const ask = (/** @type {number} */ x, passing = false) =>
+    requests.ask({ t: "pick", at: [x + 16, 0] }, passing);
+  const pointer = ask(1, true),
+    first = ask(2), // which the server answers in place of the one before
+    second = ask(3),
+    left = ask(4, true),
+    last = ask(5, true);
+  assert.deepEqual(xs(), [1, 2]);
+  assert.equal(await pointer, null);
+  assert.equal(await left, null);
+  picked(sent[1]);
+  assert.deepEqual((await first).center, ["2", "0"]);
+  assert.deepEqual(xs(), [1, 2, 3]);
+  requests.text({ t: "error", re: "pick", frame: 3, message: "the frame 3 is not kept" });
+  await assert.rejects(second, /not kept/);
+  assert.deepEqual(xs(), [1, 2, 3, 5]);
+  picked(sent[3]);
+  assert.deepEqual((await last).center, ["5", "0"]);
+  const lost = [ask(6), ask(7)];
+  requests.lost();
+  for (const each of lost) await assert.rejects(each, /connection/);
+  void ask(8);
+  assert.deepEqual(xs(), [1, 2, 3, 5, 6, 8]);
+});
+
+test("what the pointer rests on is asked for again after a point that was asked for meanwhile", async () => {
+  const { requests, sent } = made(),
+    rests = requests.ask({ t: "pick", at: [160, 32] }, true),
+    copied = requests.ask({ t: "pick", at: [320, 32] });
+  const answers = sent.map(({ at, frame }) => ({ t: "picked", at, frame, center: [`${at}`, "0"] }));
+  requests.text(/** @type {any} */ (answers[1]));
+  assert.equal(await copied, answers[1]);
+  assert.deepEqual(sent[2], sent[0]);
+  requests.text(/** @type {any} */ (answers[0]));
+  assert.equal(await rests, answers[0]);
 });
 
 test("a table of a view's colors answers no question about a palette", async () => {

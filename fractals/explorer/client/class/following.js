@@ -17,7 +17,7 @@ const QUIET = 30_000; // ms without a word of the leader, after which a guest wh
 const AGAIN = 2000; // ms until a picture or a scene that did not come is asked for again
 const ALONE = "fractals.alone"; // in sessionStorage: whether the guest explores alone, for a page that is loaded again
 
-/** @typedef {Pick<import("../explorer.js").Explorer, "size"|"still"|"open"|"resize"|"stage"|"connected"|"opening"|"drawn"|"connection"|"check"|
+/** @typedef {Pick<import("../explorer.js").Explorer, "size"|"still"|"open"|"resize"|"stage"|"connected"|"opening"|"placed"|"drawn"|"connection"|"check"|
  *   "addEventListener"|"removeEventListener">} Followed */
 
 export class Following {
@@ -107,9 +107,10 @@ export class Following {
         count = this.#count,
         picture = await this.load(number).catch(() => null);
       if (!this.following) break;
+      if (count !== this.#count) continue; // the guest has left meanwhile, and follows again
       const placed = picture && (await this.#placed(place));
       if (count !== this.#count)
-        this.#forget(); // the guest has left meanwhile, for another scene, and follows again
+        this.#forget(); // as above, for another scene
       else if (!placed) await this.rest(AGAIN);
       else if (this.following) {
         this.#lay(picture);
@@ -144,10 +145,11 @@ export class Following {
     });
   }
 
-  /** Lay the leader's picture on the frame, whole: a canvas of another shape has black edges. */
+  /** Lay the leader's picture on the frame, whole: a canvas of another shape has black edges. The window, and so the canvas, may
+   * have another size than the frame meanwhile. */
   #lay(/** @type {ImageBitmap} */ picture) {
-    const { stage, size } = this.explorer,
-      [w, h] = size,
+    const { stage, placed } = this.explorer,
+      [w, h] = placed.size,
       [, context] = newCanvas(w, h, { willReadFrequently: true });
     const share = Math.min(w / picture.width, h / picture.height),
       [across, down] = [share * picture.width, share * picture.height];

@@ -1,5 +1,5 @@
 /** Files that are dropped, chosen or pasted, and the panel of a file that holds many things. */
-import { ofFile } from "../heard.js";
+import { inWords, ofFile } from "../heard.js";
 import { html } from "../html.js";
 import { transport } from "../net.js";
 import { observe } from "../state.js";
@@ -19,6 +19,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
   const own = observe({
     file: /** @type {File|null} */ (null),
     entries: /** @type {string[][]} */ ([]),
+    refused: /** @type {string[]} */ ([]), // names of entries that can't be drawn
     wanted: "",
     chosen: "",
     asked: /** @type {AskedOf[]} */ ([]),
@@ -32,6 +33,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
       const words = given.map(([name, value]) => `${name}=${String(value).replace(/\s/g, "")}`);
       const {
         entries,
+        refused = [],
         scene,
         palette,
         lost,
@@ -39,7 +41,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
         asked = [],
       } = await sent(file, [entry, ...words].join(" ").trim());
       if (entries) {
-        Object.assign(own, { file, entries, wanted: "", chosen: "", asked });
+        Object.assign(own, { file, entries, refused, wanted: "", chosen: "", asked });
         await open("file");
         return;
       }
@@ -49,8 +51,11 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
       else if (!entry && (ui.open === "file" || (scene && ui.open === "gallery"))) close();
-      if (unused) notify(unused);
-      if (lost?.length) notify(say("settings_without_an_equivalent", { list: lost.join("; ") }));
+      if (unused) notify(say("about_the_scene", { line: inWords(unused) }));
+      if (lost?.length) {
+        const { lossOf } = await import("./losses.js").catch(() => ({ lossOf: String }));
+        notify(say("settings_without_an_equivalent", { list: lost.map(lossOf).join("; ") }));
+      }
     } catch (error) {
       const unsent = error instanceof TypeError; // of `fetch`, which says no more
       if (file.type.startsWith("image/") && !unsent && (await photo(file))) return;
@@ -90,7 +95,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
   }
 
   function View() {
-    const { file, entries, wanted, chosen, asked } = own,
+    const { file, entries, refused, wanted, chosen, asked } = own,
       words = wanted.toLowerCase().split(/\s+/);
     if (!file) return html`<p class="hint">${say("drop_a_file_with_many")}</p>`;
     const fits = entries.filter(([name]) =>
@@ -113,7 +118,7 @@ export function filePanel(/** @type {Context} */ { explorer, ui, notify, open, c
             name,
             about,
           ]) => html`<li key=${name}><button type="button" class="wide-button quiet" aria-pressed=${String(name === chosen)}
-        disabled=${about.startsWith("unsupported")} onClick=${() => take(file, name)}>${name}<span class="faint">${about}</span></button></li>`,
+        disabled=${refused.includes(name)} onClick=${() => take(file, name)}>${name}<span class="faint">${about}</span></button></li>`,
         )}</ul>`
       }</div>`;
   }

@@ -1,6 +1,7 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
+import { inWords } from "../heard.js";
 import { effect, html, untracked, useSignalEffect } from "../html.js";
-import { transport } from "../net.js";
+import { answered, transport } from "../net.js";
 import { kept, observe } from "../state.js";
 import { Slider } from "../slider.js";
 import {
@@ -326,14 +327,12 @@ export function filmPanel(/** @type {Context} */ { explorer, ui, open, notify })
         method: "POST",
         body: file,
       });
-      const told = await answer.json();
-      if (!answer.ok) throw new Error(`${file.name}: ${told.error}`);
-      own.sound = { id: told.sound, name: file.name };
+      own.sound = { id: (await answered(answer)).sound, name: file.name };
     } catch (error) {
       notify(
         error instanceof TypeError
           ? say("was_not_sent_the_server", { name: file.name })
-          : error.message,
+          : say("a_file_says", { name: file.name, line: inWords(error.message) }),
         "error",
       );
     }

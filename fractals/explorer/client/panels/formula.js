@@ -43,13 +43,13 @@ function tableOf(/** @type {Formula} */ formula = "mandelbrot") {
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
 
-/** What is wrong with an own formula: the text, with its wrong place marked, and why. @param {{text: string, told: string}} options `told`: by the server */
-function Wrong({ text, told }) {
-  const [, column, why] = /column (\d+): (.*)$/s.exec(told) ?? [],
-    at = Number(column) - 1;
+/** What is wrong with an own formula: the text, with its wrong place marked, and why.
+ * @param {{text: string, told: string, column?: number|null}} options `told`: by the server */
+function Wrong({ text, told, column }) {
   if (!column) return html`<p class="hint wrong" role="alert">${told}</p>`;
+  const at = column - 1;
   return html`<div class="hint wrong" role="alert"><code aria-hidden="true">${text.slice(0, at)}<mark>${text[at] ?? "\u00a0"}</mark>${text.slice(at + 1)}</code>
-    <p>${say("column", { column, why })}</p></div>`;
+    <p>${told}</p></div>`;
 }
 
 export function formulaPanel(
@@ -127,6 +127,7 @@ export function formulaPanel(
     draft: /** @type {string|null} */ (null),
     waiting: false,
     failed: "",
+    column: /** @type {number|null|undefined} */ (null), // of an expression, where it is wrong
     read: /** @type {{text?: string, usual?: string, step?: unknown}} */ ({}),
     wanted: "",
   });
@@ -135,7 +136,8 @@ export function formulaPanel(
   );
   explorer.addEventListener("message", ({ detail }) => {
     if (detail.kind !== "error" || !own.waiting) return;
-    Object.assign(own, { waiting: false, failed: detail.text });
+    const { text: failed, column } = detail;
+    Object.assign(own, { waiting: false, failed, column });
     detail.told = ui.open === "formula";
   });
 
@@ -154,7 +156,7 @@ export function formulaPanel(
       own.read = { text, usual, step: formula.step };
       return formula;
     } catch (error) {
-      Object.assign(own, { waiting: false, failed: error.message });
+      Object.assign(own, { waiting: false, failed: error.message, column: null });
       return null;
     }
   }
@@ -182,7 +184,7 @@ export function formulaPanel(
           own.draft = target.value;
         }} onKeyDown=${typed}></textarea>`} />
       ${read.usual && html`<p class="hint">${say("fractint_asks_for_values_which", { usual: read.usual })}</p>`}
-      ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
+      ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} column=${own.column} />`}
       <div class="line"><${Button} label=${say("draw_it")} kind="primary fixed" type="submit" />
         <p class="hint" role="status">${own.waiting && say("compiling_the_picture_stays_until")}</p></div></form>`;
   }

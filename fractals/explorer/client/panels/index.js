@@ -145,10 +145,20 @@ const REST_MS = 3000; // of the pointer on a full screen, until the bars hide
 const DOUBLE_MS = 280; // between the taps of a double tap
 const LEAST_FREE = 0.35; // of the canvas's width: what is left of less is no place to aim at
 const MESSAGE_MS = 6000,
-  MOST_MESSAGES = 3;
+  MOST_MESSAGES = 3; // and those that stay
 const PAUSED = "paused",
   LOST = "lost"; // ids of messages that stay as long as what they tell
 const HIDDEN = "hidden"; // of the message that tells how bars come back
+
+/** Return messages with another one. Those that stay are kept, and the newest of the others; what stays is not told again.
+ * @typedef {Context["ui"]["messages"][number]} Message @param {Message[]} all @param {Message} message @returns {Message[]} */
+export function withMessage(all, message) {
+  const { id, text, stays } = message,
+    others = all.filter((each) => each.id !== id && (each.text !== text || (each.stays && !stays)));
+  if (others.some((each) => each.text === text || each.also === text)) return others;
+  const passing = [...others, message].filter((each) => !each.stays).slice(-MOST_MESSAGES);
+  return [...others, message].filter((each) => each.stays || passing.includes(each));
+}
 
 /**
  * Build the user interface over the picture.
@@ -299,15 +309,18 @@ export function mountPanels(explorer) {
   let count = 0;
 
   /** Show a line. @param {string} text @param {string} [kind]
-   * @param {{action?: [string, () => void]|null, id?: string, stays?: boolean}} [options]
-   * `id`: of a message that replaces the one before it; `stays`: until it is dismissed */
-  function notify(text, kind = "info", { action, id = `${(count += 1)}`, stays = false } = {}) {
+   * @param {{action?: [string, () => void]|null, id?: string, stays?: boolean, also?: string}} [options]
+   * `id`: of a message that replaces the one before it; `stays`: until it is dismissed; `also`: a text that tells no more */
+  function notify(text, kind = "info", { action, id, stays = false, also } = {}) {
     text = inWords(text);
-    const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
-    const of = stays ? "" : ui.open; // the panel of which it tells
-    ui.messages = [...others, { id, text, kind, action, of }].slice(-MOST_MESSAGES);
+    const of = stays ? "" : ui.open, // the panel of which it tells
+      message = { id: id ?? `${(count += 1)}`, text, kind, action, of, stays, also };
+    ui.messages = withMessage(ui.messages, message);
     if (stays) return;
-    setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
+    const end = () => {
+      ui.messages = ui.messages.filter((each) => each !== message);
+    };
+    setTimeout(end, MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
   // `told`, once all have heard of it: a panel shows it already.
   explorer.addEventListener("message", ({ detail }) =>
@@ -326,7 +339,8 @@ export function mountPanels(explorer) {
           action: [say("go_on"), () => explorer.goOn()],
         });
       else dismiss(PAUSED);
-      if (lost) notify(lost, "error", { id: LOST, stays: true });
+      if (lost)
+        notify(lost, "error", { id: LOST, stays: true, also: say("the_connection_is_lost") });
       else dismiss(LOST);
     });
   });

@@ -29,11 +29,14 @@ export function inspectPanel(/** @type {Context} */ { explorer, canvas, notify }
       y: explorer.placed.size[1] / 2,
     };
     try {
-      const told = await explorer.request({
-        t: "pick",
-        at: [Math.round(16 * x), Math.round(16 * y)],
-        ...(own.full && { full: true }),
-      });
+      const told = await explorer.request(
+        {
+          t: "pick",
+          at: [Math.round(16 * x), Math.round(16 * y)],
+          ...(own.full && { full: true }),
+        },
+        true,
+      );
       if (told) own.told = told; // if not, a newer point was asked for
     } catch (error) {
       notify(error.message, "error");

@@ -62,7 +62,8 @@ export function juliaTool(
   const middle = () => [8 * canvas.width, 8 * canvas.height];
   /** Go into the Julia set of a point, in sixteenths of a pixel: by default the pointer's, or the middle. */
   const enter = (at = pointer?.map((value) => Math.round(value * 16)) ?? middle()) => {
-    if (!explorer.placed || explorer.placed.julia) return;
+    if (!explorer.placed) return;
+    if (explorer.placed.julia) return explorer.tell(say("is_a_julia_set"));
     if (!explorer.connected) return explorer.tell(say("the_connection_is_lost"), "error"); // the server knows the point
     const { center, width, rotation } = explorer.placed;
     own.map = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };

@@ -139,7 +139,7 @@ export class Engine {
         );
       if (job !== undefined && JOBS.includes(t) && !forecast)
         this.#say({ t: "failed", job, message: line, cancelled: line === "cancelled" });
-      else this.#say({ t: "error", re: t, frame, seq, job, message: line });
+      else this.#say({ t: "error", re: t, frame, seq, job, message: line, key: error?.key });
     }
   }
 

@@ -44,7 +44,7 @@ export function formulaOf(facts, scene) {
   const given = scene.formula ?? "mandelbrot",
     { name, ...own } = typeof given === "string" ? { name: given } : given;
   const known = Object.values(facts.formulas).filter((each) => each.name === name);
-  if (!known.length) throw new Error(elsewhere("draws", { name: String(name).slice(0, 40) }));
+  if (!known.length) throw ofFormula(elsewhere("draws", { name: String(name).slice(0, 40) }));
   const usual = known[0].parameters,
     found = known.find(({ parameters }) =>
       Object.keys(parameters).every(
@@ -54,10 +54,14 @@ export function formulaOf(facts, scene) {
   if (!found) {
     const served = known.map(({ parameters }) => Object.values(parameters).join(", "));
     const keys = Object.keys(usual).join(", ");
-    throw new Error(elsewhere("takes_any", { name, keys, served: served.join(" / ") }));
+    throw ofFormula(elsewhere("takes_any", { name, keys, served: served.join(" / ") }));
   }
   return found;
 }
+
+/** Return an error of a scene's formula, which is no matter of the place. */
+const ofFormula = (/** @type {string} */ line) =>
+  Object.assign(new Error(line), { key: "formula" });
 
 /** @param {SiteFormula} formula @param {number} radius */
 const fractionOf = (formula, radius, usual = 256) =>
