@@ -51,9 +51,8 @@ class Meant(Message):
     key: str = ""  # of the wrong value
     limit: float | None = None  # that it lies beyond
     column: int | None = None  # of the place in a text, from 1
-    name: str = (
-        ""  # that is unknown, the sign that is expected, ends of files' names, a length, a formula
-    )
+    # What is unknown, the sign that is expected, ends of files' names, a length, or a formula
+    name: str = ""
 
 
 class ServerLimits(Message):
