@@ -25,7 +25,7 @@ from fractals.scatter.flame_names import Read, value_of
 from fractals.scatter.flame_settings import is_on, lost_of
 from fractals.scatter.flame_xml import flames_of
 from fractals.scatter.formulas import MAX_TRANSFORMS
-from fractals.scatter.game import IDENTITY
+from fractals.scatter.game import IDENTITY, Flame
 from fractals.scatter.plan import points_of
 from fractals.scene.scatter import FILTERS, Display
 
@@ -318,7 +318,7 @@ def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         "quality": _text(points_of(scene)),
         "background": " ".join(_text(float(v)) for v in parse_color(display.background)),
         **{key: _text(getattr(display, key)) for key in TONES if key != "gamma"},
-        "gamma": _text(display.usual_gamma(flame.method)),
+        "gamma": _text(display.usual_gamma(Flame.method)),
         "temporal_samples": 1,
         "passes": 1,
     }

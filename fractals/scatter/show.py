@@ -66,7 +66,7 @@ class Show:
         developer = Developer(backend, scene) if scene.is_developed else None
         deep = scene.image.bits == 16
         white, most = (1, LARGEST) if developer else (65535 if deep else 255, 1)
-        tone = tone_of(scene, backend.real, white, most)
+        tone = tone_of(plan, backend.real, white, most)
         first = plan.margin - (len(taps) - step) // 2
         to_device = backend.to_device
         tone = tone._replace(numbers=to_device(tone.numbers))
@@ -126,13 +126,13 @@ class Show:
         run_pieces(self._backend, range(0, height, side), work, self._progress)
 
 
-def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
+def tone_of(plan: ScatterPlan, real: Any, white: int, most: float) -> kernels.Tone:
     """Return how light becomes pixels."""
-    display = scene.display
+    scene, display = plan.scene, plan.scene.display
     behind = srgb_from_linear(linear_of(display.background, scene.image.primaries))
     if scene.image.primaries == "srgb":
         behind = np.array(parse_color(display.background))
-    gamma = 1 / display.usual_gamma(scene.make_any_formula().method)
+    gamma = 1 / display.usual_gamma(plan.method)
     threshold = max(display.gamma_threshold, 1e-30)
     numbers = [gamma, threshold, threshold ** (gamma - 1), display.vibrancy]
     numbers += [display.highlight_power, *behind.tolist()]
