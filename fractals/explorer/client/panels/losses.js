@@ -54,11 +54,15 @@ export const LOSSES = [
   ],
   ["edges drawn as lines", "als Linien gezeichnete Kanten", "画成线条的边缘"],
   [
-    "the curve of colors (logmap=yes)",
-    "die Kurve der Farben (logmap=yes)",
-    "颜色曲线（logmap=yes）",
+    "the curve of colors (logmap=yes): counts go round the colors evenly",
+    "die Kurve der Farben (logmap=yes): Iterationen laufen gleichmäßig durch die Farben",
+    "颜色曲线（logmap=yes）：迭代次数均匀地循环颜色",
   ],
-  ["the curve of colors (logmap=#)", "die Kurve der Farben (logmap=#)", "颜色曲线（logmap=#）"],
+  [
+    "the curve of colors (logmap=#): counts go round the colors evenly",
+    "die Kurve der Farben (logmap=#): Iterationen laufen gleichmäßig durch die Farben",
+    "颜色曲线（logmap=#）：迭代次数均匀地循环颜色",
+  ],
   [
     "the limit of # iterations: # is the most",
     "die Grenze von # Iterationen: # sind das Höchste",
