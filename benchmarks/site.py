@@ -4,6 +4,7 @@
     python benchmarks/site.py                          # writes a site first: some minutes
     python benchmarks/site.py default seahorse --site FOLDER
     python benchmarks/site.py --beside FOLDER          # another engine, in turns
+    python benchmarks/site.py --visits 9 --site FOLDER # seconds until a first visit shows a picture
     python benchmarks/site.py --json > benchmarks/site-<processor>.json
     python benchmarks/site.py --read FILE.json         # its table
 
@@ -30,7 +31,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import process_time
+from statistics import median
+from time import perf_counter, process_time
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -246,9 +248,42 @@ def measure(
             browser.close()
 
 
+def visits(count: int, site: Path) -> Iterator[dict[str, Any]]:
+    """Visit a site with a browser that has just started, and yield seconds and bytes."""
+    from playwright.sync_api import sync_playwright
+
+    size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+    with served(site, None) as address:
+        for _ in range(count):
+            with sync_playwright() as playwright:
+                browser = browsers.launched(playwright)
+                width, height = SIZE
+                page = browser.new_page(viewport={"width": width, "height": height})
+                begun = perf_counter()
+                page.goto(address, wait_until="commit")
+                found = {"bytes": size}
+                for name, seen in (("first", "explorer?.drawn"), ("exact", "explorer.settled")):
+                    page.wait_for_function(f"window.{seen}")
+                    found[name] = round(perf_counter() - begun, 3)
+                yield found
+                browser.close()
+
+
+def visited(results: list[dict[str, Any]]) -> str:
+    """Return a line about visits."""
+    first, exact = (median(each[key] for each in results) for key in ("first", "exact"))
+    return (
+        f"{len(results)} visits with an empty cache, medians: coarse after {first:.2f} s, "
+        f"exact after {exact:.2f} s; the site has {results[0]['bytes'] / 1e6:.1f} MB"
+    )
+
+
 def table(made: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
     yield bench_report.hardware_line(made)
+    if "first" in made["results"][0]:
+        yield visited(made["results"])
+        return
     rows = [["view", "samples", "limit", "site ms", "render ms", "ratio", "exact"]]
     with_other = any("other_s" in row for row in made["results"])
     rows[0] += ["beside ms", "beside / site", "inside", "values"] * with_other
@@ -272,6 +307,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--site", type=Path, help="a folder of `fractals explore --site`")
     parser.add_argument("--beside", type=Path, help="the folder of another engine")
+    parser.add_argument("--visits", type=int, default=0, help="time so many visits, not views")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--read", type=Path, help="a file that --json has written")
     given = parser.parse_args()
@@ -281,6 +317,8 @@ def main() -> None:
     for folder, needed in ((given.site, "engine/facts.bin"), (given.beside, "worker.js")):
         if folder and not (folder / needed).is_file():
             parser.error(f"no {needed} in '{folder}'")
+    if given.visits and not given.site:
+        parser.error("--visits needs --site FOLDER")
     if given.beside and given.samples > 1:
         parser.error("an engine beside draws one sample a pixel")
     if given.read:
@@ -288,8 +326,11 @@ def main() -> None:
     else:
         if reason := browsers.missing():
             parser.error(reason)
-        views = given.views or list(PLACES)
-        results = list(measure(views, given.samples, given.rounds, given.site, given.beside))
+        if given.visits:
+            results = list(visits(given.visits, given.site))
+        else:
+            views = given.views or list(PLACES)
+            results = list(measure(views, given.samples, given.rounds, given.site, given.beside))
         made = {**bench_report.make_report([]), "results": results}
     print(json.dumps(made, indent=1) if given.json else "\n".join(table(made)))
 
