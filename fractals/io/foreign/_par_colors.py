@@ -1,28 +1,20 @@
-"""Colors of entries of Fractint: texts of `colors=`, counts to colors, and cells as a picture."""
+"""Colors of entries of Fractint: texts of `colors=`, and rules by which counts have them."""
 
-import bisect
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fractals.color import trap_image
 from fractals.color.colorings.cycles import GOLDEN
-from fractals.color.palette import ENTRIES, parse_color
+from fractals.color.palette import ENTRIES
 from fractals.errors import InputError, SceneError, counted
 from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
+from fractals.io.foreign._par_curves import MAX_COLORS, CountCurve, Entry, curve_of
 from fractals.io.foreign._view import real, whole
 from fractals.scene.model import validate
 
-MAX_COLORS = 256
 HALF_TURN = 180  # numbers of the rules atan: degrees
-MAX_RANGED = 32_766  # counts up to this have numbers of `ranges`, others that of this one
-MAX_RUNS = 2000  # stripes of `ranges`; a palette has twice as many stops
 CROSS = (2, 6)  # numbers of the rule epscross: near the imaginary axis, and near the real axis
 BOF60 = 75  # number of the rule bof60 where the least |z| is 1
 MOST_TURNS = 1e6  # the density that a scene may have
@@ -30,7 +22,6 @@ DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} 
     chr(ord("a") + k): 38 + k for k in range(26)
 }
 COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
-Entry = Mapping[str, tuple[str, str]]
 # Places on a palette: values of `biomorph` are below END, which stands for "both parts are large".
 NEAR, FAR, END = 0.998, 0.999, 0.9995
 FLAT = 0.9998  # up to here a palette has its last color, and then goes round to its first one
@@ -41,10 +32,6 @@ OUTSIDE = {
     "mult": "the quotient of both parts of the last z, by which counts are multiplied",
     "tdis": "the length of the orbit, which gives the colors",
     "fmod": "the remainder of |z|² at escape, which gives the colors",
-}
-CURVES = {
-    "logmap": "the curve of colors",
-    "ranges": "ranges of counts that share a color",
 }
 # What is added to a count outside: factors of Re z and Im z, whose sum is cut, and a number.
 ADDED = {"real": (1.0, 0.0, 7), "imag": (0.0, 1.0, 7), "summ": (1.0, 1.0, 0)}
@@ -128,114 +115,6 @@ def color_of(
     if layers := _biomorph(fields, colors, radius, lost):
         color["layers"] = [*color.get("layers", []), *layers]
     return color
-
-
-@dataclass(frozen=True)
-class CountCurve:
-    """Counts to numbers of colors, as `logmap` or `ranges` set them; 0 counts as 1."""
-
-    number: Callable[[int], int]  # of a count up to the limit
-    runs: tuple[tuple[int, int], ...]  # the first count of each run of one number, and the number
-    last: int  # the last count
-    words: str  # about what is lost where it isn't drawn
-
-
-def curve_of(fields: Entry, steps: int, lost: list[str]) -> CountCurve | None:
-    """Return the curve between counts and numbers of colors; None where they are the same.
-
-    `ranges` decides where an entry has both keys.
-    """
-    key = "ranges" if "ranges" in fields else "logmap"
-    text, where = fields.get(key, ("no", key))
-    try:
-        return _ranged(text, where, steps) if key == "ranges" else _logarithmic(text, where, steps)
-    except SceneError as error:
-        lost.append(f"{CURVES[key]} ({error}): counts go round the colors evenly")
-        return None
-
-
-def _ranged(text: str, where: str, steps: int) -> CountCurve:
-    """Return the curve of `ranges`."""
-    last = min(steps, MAX_RANGED)
-    runs = _ranges(text, where, last)
-    while len(runs) > 1 and runs[1][0] <= 1:  # of no count but 0
-        del runs[0]
-    firsts = [first for first, _ in runs]
-
-    def number_of(count: int) -> int:
-        return runs[max(bisect.bisect_right(firsts, count) - 1, 0)][1]
-
-    runs[0] = 0, runs[0][1]
-    return CountCurve(number_of, tuple(runs), last, f"{CURVES['ranges']} (ranges={text[:40]})")
-
-
-def _logarithmic(text: str, where: str, steps: int) -> CountCurve | None:
-    """Return the curve of `logmap`; None where it is off."""
-    named = {"y": 1, "n": 0, "o": -1}.get(text[:1].lower())
-    flag = int(real(text, where)) if named is None else named
-    if not flag:
-        return None
-    number_of = _curve(flag, steps)
-    counts, runs = range(steps + 1), [(0, number_of(0))]
-    while runs[-1][1] < number_of(steps):
-        first = bisect.bisect_right(counts, runs[-1][1], key=number_of)
-        runs.append((first, number_of(first)))
-    return CountCurve(number_of, tuple(runs), steps, f"{CURVES['logmap']} (logmap={text[:40]})")
-
-
-def _curve(flag: int, steps: int) -> Callable[[int], int]:
-    """Return the function of `logmap`: a logarithm, or a square root where `flag` is below -1.
-
-    Counts up to |flag| have color 1. The lowest counts beyond have a color each, except where
-    `flag` is -1, which Fractint's versions before 14 drew.
-    """
-    most = max(steps, 2)
-    begin = 0 if abs(flag) == 1 else min(abs(flag), most - 1)
-    free = MAX_COLORS - (2 if begin else 1)
-    if flag < -1:
-        scale = free / math.sqrt(most - begin)
-        even = int(scale * scale)
-
-        def root(count: int) -> int:
-            n = count - begin
-            if n <= 0:
-                return 1
-            return n + 1 if n <= even else int(scale * math.sqrt(n)) + 1
-
-        return root
-
-    scale = free / (math.log(most - begin) or math.inf)
-
-    def logarithm(count: int) -> int:
-        n = count - begin
-        if n <= 1:
-            return 1
-        size = math.log(n)
-        return n if flag > 0 and n / size <= scale else int(scale * size) + 1
-
-    return logarithm
-
-
-def _ranges(text: str, where: str, steps: int) -> list[tuple[int, int]]:
-    """Return the runs of `ranges`: the last count of each range, from color 0 on.
-
-    Before a range, -n divides it into stripes of n counts, which have two colors in turn.
-    """
-    parts = [whole(part, where) for part in text.split("/")]
-    runs: list[tuple[int, int]] = []
-    color = first = at = 0
-    while at < len(parts):
-        width = -parts[at] if parts[at] < 0 else 0
-        at += bool(width)
-        if at == len(parts) or parts[at] < max(first - 1, 0):
-            raise SceneError(f"{where}: {text[:40]!r} are no counts that rise")
-        end = steps if at == len(parts) - 1 else min(parts[at], steps)
-        starts = range(first, end + 1, width or max(end + 1 - first, 1))
-        if len(runs) + len(starts) > MAX_RUNS:
-            raise SceneError(f"{where}: more than {MAX_RUNS} stripes")
-        runs += [(start, (color + k % 2) % MAX_COLORS) for k, start in enumerate(starts)]
-        first, color, at = max(first, end + 1), color + 1 + bool(width), at + 1
-    return runs
 
 
 def _by_curve(curve: CountCurve, colors: list[str], ahead: int) -> dict[str, Any]:
@@ -604,85 +483,3 @@ def colors_of(text: str, where: str) -> list[str]:
         between = 0
     rows = colors[:MAX_COLORS]
     return ["#" + bytes(round(255 * part) for part in row).hex() for row in rows]
-
-
-# --- The type `cellular`: rows of cells, each made of the row above it, as a picture
-#
-# A cell of the next row follows from the sum of a cell and its neighbors; the rule has a digit for
-# each sum. Fractint draws a cell for each pixel of the screen; here they are of one picture.
-
-WIDTH, HEIGHT = 576, 432  # cells: 4:3, as many as a picture in a scene may have pixels
-STRING = 16  # cells of the first row that are given
-TYPES = (21, 22, 23, 24, 25, 26, 27, 31, 32, 33, 41, 42, 51, 61)  # states, then neighbors a side
-COLORS = ("#000000", "#aa0000", "#288d28", "#343075", "#f2ea49", "#aa5500")  # of states
-MAX_START = 10_000  # rows before the first that is drawn
-SEED = 1  # of the first row, where it is random
-
-
-def digits_of(value: float, most: int, states: int, what: str) -> list[int]:
-    """Return the digits of a whole number, each the number of a state."""
-    text = f"{value:.0f}"
-    if value < 0 or len(text) > most or any(int(digit) >= states for digit in text):
-        raise SceneError(f"{what} {text[:40]} is not up to {most} digits below {states}")
-    return [int(digit) for digit in text]
-
-
-def checked(params: list[float]) -> tuple[NDArray[np.uint8], list[int]]:
-    """Return the next state for each sum, and the digits of the first row; [] if it is random.
-
-    `params`: the digits of the first row, in the middle, 0: random; the digits of the rule, the
-    last for the sum 0; the type, such as 41: four states, and one neighbor on each side; the first
-    row that is drawn.
-    """
-    first, rule, kind, begin = params[:4]
-    if kind not in TYPES:
-        raise SceneError(f"the type of cells {kind:g} is none of {', '.join(map(str, TYPES))}")
-    if not 0 <= begin <= MAX_START:
-        raise SceneError(f"the first row {begin:g} is not from 0 to {MAX_START}")
-    if not rule:
-        raise SceneError("the rule 0 is random")
-    states, side = divmod(int(kind), 10)
-    sums = (2 * side + 1) * (states - 1) + 1
-    table = np.zeros(sums, np.uint8)
-    found = digits_of(rule, sums, states, "the rule")
-    table[: len(found)] = found[::-1]
-    random = first in (0, -1)
-    return table, [] if random else digits_of(first, STRING, states, "the first row")
-
-
-def cells_of(params: list[float]) -> NDArray[np.uint8]:
-    """Return the states of cells (HEIGHT, WIDTH), row below row, of parameters as of `checked`."""
-    table, given = checked(params)
-    states, side = divmod(int(params[2]), 10)
-    begin = int(params[3])
-    row = np.zeros(WIDTH, np.uint8)
-    dice = np.random.default_rng(SEED)
-    if given:
-        at = (WIDTH - 1 - STRING) // 2 + (STRING - len(given)) // 2
-        row[at : at + len(given)] = given
-    else:
-        row[:] = dice.integers(states, size=WIDTH)
-    rows = []
-    for k in range(begin + HEIGHT):
-        if k >= begin:
-            rows.append(row)
-        total = np.convolve(row, np.ones(2 * side + 1, int), "same")
-        row = table[total]
-        border = 0 if given else dice.integers(states, size=2 * side + 1)
-        # The last cells are a border one wider than the first ones.
-        row[np.r_[0:side, WIDTH - 1 - side : WIDTH]] = border
-    return np.array(rows)
-
-
-def table_of(params: list[float], colors: list[str]) -> dict[str, Any]:
-    """Return the scene of cells; `colors` are those of states, from 0 on, or []."""
-    cells = cells_of(params)
-    given = [*colors, *COLORS[len(colors) :]][: max(len(COLORS), 1)]
-    shades = np.array([[*(round(255 * part) for part in parse_color(c)), 255] for c in given])
-    picture = trap_image.encode(shades[np.minimum(cells, len(given) - 1)].astype(np.uint8))
-    return {
-        "formula": {"name": "expression", "step": "z", "start": "c"},
-        "view": {"center": ["0", "0"], "width": str(1.5 * 16 / 9)},
-        "iteration": {"max_iterations": 2},
-        "color": {"coloring": {"name": "picture_trap", "picture": picture, "size": 2.0}},
-    }

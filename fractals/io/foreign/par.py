@@ -19,7 +19,7 @@ from fractals import catalog
 from fractals.errors import InputError, SceneError, counted, escaped
 from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign import NOTHING, Beside, Format, Imported, first_of
-from fractals.io.foreign import _par_colors as cellular
+from fractals.io.foreign import _cellular as cellular
 from fractals.io.foreign._beside import plain_name as base_name
 from fractals.io.foreign._entries import (
     KNOWN,
