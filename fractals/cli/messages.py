@@ -42,9 +42,8 @@ class Printed:
     lines = 0
     compiling: ClassVar[set[str]] = set()  # programs of which a line told; `main` empties it
     progress: "ProgressLine | None" = None
-    array: list[Any] | None = (
-        None  # data for the JSON array that is printed later; see `json_array`
-    )
+    # Data for the JSON array that is printed later; see `json_array`
+    array: list[Any] | None = None
 
 
 class Called:
