@@ -260,17 +260,22 @@ def make_sample_value(target, options):
     return target.jit(sample)
 
 
-def make_shown(target, side):
+def make_shown(target, options):
     """Return ``shown(v, escaped)``: whether a sample with the value v is drawn."""
-    if side == "escaped":
-
-        def shown(v, escaped):
-            return escaped
-
-    elif side == "inside":
+    if options.side == "inside":
 
         def shown(v, escaped):
             return (not escaped) & (v == v)
+
+    elif options.side == "escaped" and options.coloring.side == "both":
+
+        def shown(v, escaped):
+            return escaped & (v == v)
+
+    elif options.side == "escaped":  # other colorings have a value wherever orbits escape
+
+        def shown(v, escaped):
+            return escaped
 
     else:
 
@@ -287,7 +292,7 @@ def make_value_body(target, options):
     Samples without a value get NaN.
     """
     sample, nan = make_sample_value(target, options), target.real(math.nan)
-    shown, index = make_shown(target, options.side), target.index
+    shown, index = make_shown(target, options), target.index
 
     def body(i0, j0, di, dj, values, tile, inputs):
         count, x, y, dx, dy, statistics = tile
@@ -341,7 +346,7 @@ def make_position_body(target, value_options, place_options):
     """
     sample = make_sample_value(target, value_options)
     placed, index = make_placed(target, place_options), target.index
-    shown = make_shown(target, value_options.side)
+    shown = make_shown(target, value_options)
 
     def body(i0, j0, di, dj, position, tile, inputs):
         count, x, y, dx, dy, statistics = tile

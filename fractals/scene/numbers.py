@@ -294,21 +294,29 @@ def decimal_text(given: Any) -> str:
     if len(text) > MAX_DIGITS + 20:
         raise ValueError(f"{len(text)} characters: a number has at most {MAX_DIGITS} digits")
     if not DECIMAL.fullmatch(text):
-        raise ValueError(_no_decimal(given, text))
+        raise ValueError(_no_decimal(given))
     _, _, exponent = text.lower().partition("e")
     if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
         raise ValueError(f"'{shown(text, 40)}' is beyond 1e±{MAX_EXPONENT}")
     return text
 
 
-def _no_decimal(given: Any, text: str) -> str:
+def _no_decimal(given: Any) -> str:
     """Return what is wrong with what is no decimal number."""
     if not isinstance(given, str | float | Decimal):
         return f"{typed(given)}, {kind_of(given)}, is not a finite real number"
-    more = ""
-    if text[-1:] == "%" or text[:1] == "x":
-        more = " (only options of the command line are relative to a scene)"
-    return f"'{shown(given, 40)}' is not a decimal number such as '-0.75' or '3e-6'{more}"
+    return f"'{shown(given, 40)}' is not a decimal number such as '-0.75' or '3e-6'"
+
+
+def place_text(given: Any) -> str:
+    """Return a number of a scene as `decimal_text` does; the error names relative ones, too."""
+    try:
+        return decimal_text(given)
+    except ValueError as error:
+        if isinstance(given, str) and (given.strip()[-1:] == "%" or given.strip()[:1] == "x"):
+            more = "only options of the command line are relative to a scene"
+            raise ValueError(f"{error} ({more})") from None
+        raise
 
 
 def plain(given: Any, depth: int = 0) -> Any:

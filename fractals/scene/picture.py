@@ -13,8 +13,8 @@ from fractals.errors import SceneError, shown
 from fractals.scene.checks import After, Before, CommandHelp, entry
 from fractals.scene.numbers import (
     MAX_SIDE,
-    decimal_text,
     is_real,
+    place_text,
     point_text,
     size_of,
     whole,
@@ -80,7 +80,7 @@ def check_scales(keys: Mapping[str, Any]) -> None:
         raise SceneError(f"{' and '.join(given)} are both given: give one of them")
 
 
-Coordinate = Annotated[str, Before(decimal_text)]
+Coordinate = Annotated[str, Before(place_text)]
 Length = Annotated[Coordinate, After(_positive)]
 Point = Annotated[tuple[Coordinate, Coordinate], Before(_point)]
 

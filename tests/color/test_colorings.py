@@ -235,6 +235,21 @@ def test_the_last_visit(device):
     compare({"name": "last_visit", "reach": 0.6}, expected, device=device, mask="all")
 
 
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_samples_without_a_value_are_not_drawn(device):
+    drawn = drawn_scene(
+        {"name": "last_visit", "reach": 0.3},
+        mask="escaped",
+        palette={"stops": [[0, "#fff"], [0.5, "#fff"]]},
+        inside="#f00",
+    )
+    counts, values = values_of(drawn, "python")
+    pixels = fractals.render(drawn, device=device).pixels
+    assert {True, False} == set(np.isnan(values[counts < LIMIT]))
+    for value, pixel in zip(values.flat, pixels.reshape(-1, 3), strict=True):
+        assert pixel.tolist() == ([255, 0, 0] if math.isnan(value) else [255, 255, 255])
+
+
 def test_atom_domains():
     def expected(points, c):
         first, second = sorted(abs(z) for z in points[1:])[:2] if len(points) > 2 else (0, 1)

@@ -233,7 +233,7 @@ def test_xaos():
     assert scene.make_formula().label == "multibrot,power=3"
     assert (scene.view.center, scene.view.width) == (("-0.25", "-0.5"), "0.9")
     assert scene.view.rotation == 40
-    assert scene.iteration.max_iterations == 500
+    assert scene.iteration.max_iterations == 501  # an orbit begins a step earlier here
     assert lost == ("(text ...), which is not known",)
     high, _ = read(xpf, "(view 0 0 0.1 0.9)")  # all of it is shown
     assert float(high.view.width) == pytest.approx(1.6)
@@ -386,6 +386,7 @@ def test_fractint_losses_are_listed(keys, words):
         ("a { corners=1/2/3 }", "a: line 1: corners: 3 values, and not 4 or 6"),
         ("a { corners=1/x/3/4 }", "a: line 1: corners: 'x' is not a decimal number"),
         ("a { maxiter=x }", "a: line 1: maxiter: 'x' is not a whole number"),
+        *((f"a {{ maxiter={n} }}", "Fractint takes 2 or more") for n in (-3, 0, 1, 1.9)),
         ("a { colors=00!000 }", "a: line 1: colors: '00!000', after 0 colors"),
         ("\nstray words\n", "the file has no entry"),
         ("a { type=mandel", "line 1: the entry 'a' is never closed"),
@@ -396,6 +397,19 @@ def test_fractint_files_are_refused(text, words):
     with pytest.raises(SceneError) as caught:
         read(par, text)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("number", ["x2", "50%"])
+def test_numbers_of_a_file_are_no_options_of_the_command_line(number):
+    with pytest.raises(SceneError, match=f"'{number}' is not a decimal number .*6'$"):
+        read(par, f"a {{ corners=1/{number}/3/4 }}")
+
+
+@pytest.mark.parametrize("steps", [0, -5])
+def test_a_limit_below_1_is_told(steps):
+    scene, lost = read(xpf, f"(initstate)(maxiter {steps})")
+    assert scene.iteration.max_iterations == 1 + 1
+    assert lost == (f"the limit of {steps} iterations: 1 is the least",)
 
 
 # Whatever is in a file, it is a scene or a `SceneError`.

@@ -275,7 +275,8 @@ def _outside(
         return found
     near = _near(fields, radius)
     if outside == "fmod" and near and len(colors) > 1 and curve_of(fields, steps, []) is None:
-        return {"layers": [{**_visits(near, colors), "mask": "escaped"}]}
+        never = {"stops": [[0.0, colors[0]], [0.5, colors[0]]]}  # where no point came near
+        return {"palette": never, "layers": [{**_visits(near, colors), "mask": "escaped"}]}
     if outside in ADDED:
         real_part, imag, _ = ADDED[outside]
         imag = -imag if turned else imag
@@ -307,7 +308,7 @@ def _visits(near: float, colors: list[str]) -> dict[str, Any]:
     """Return the layer of the rule fmod: number 256 |z|² / `near` of the last |z|² below it."""
     stops: list[list[Any]] = []
     for k in range(MAX_COLORS):
-        # From 0 on, where samples outside lie that have no value
+        # From 0 on, where orbits end that visit 0 itself
         ends = (k + 0.05 * (k > 0), k + 0.95)
         stops += [[end / MAX_COLORS, _color(colors, k)] for end in ends]
     coloring = {"name": "last_visit", "reach": math.sqrt(near)}

@@ -79,6 +79,8 @@ def limit(text: Any, where: str, lost: list[str]) -> int:
     steps = whole(text, where)
     if steps > MAX_ITERATIONS:
         lost.append(f"the limit of {steps} iterations: {MAX_ITERATIONS} is the most")
+    if steps < 1:
+        lost.append(f"the limit of {steps} iterations: 1 is the least")
     return min(max(steps, 1), MAX_ITERATIONS)
 
 

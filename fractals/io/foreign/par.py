@@ -74,6 +74,7 @@ MAX_KEYS = 1000  # of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
 MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
+LEAST = 2  # iterations that Fractint takes; it stops at an entry of fewer
 BIOMORPH = 100.0  # bailout of an entry with `biomorph`, where it names none
 MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
@@ -90,6 +91,9 @@ QUIET = (
     "screencoords miim bfdigits iterincr nobof dither"
 )
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
+# The value of `initorbit` that is read, and the types whose orbits do not begin at the pixel anyway
+ORBIT_OF_PIXEL = ("initorbit", "pixel")
+CRITICAL = ("mandellambda", "magnet1m", "magnet2m")
 # Colorings of layers that look at as many points as Fractint does.
 LAST = {"last_point", "epsilon_cross", "last_visit"}
 # Keys whose place a key takes
@@ -241,9 +245,9 @@ def _key(name: str) -> str:
 def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
     """Return the scene of an entry; where it is only `listed`, pictures in it are not made."""
     lost: list[str] = []
-    known = {*READ.split(), *QUIET.split()}
+    known = {*READ.split(), *QUIET.split(), ORBIT_OF_PIXEL[0]}
     for key, (value, where) in fields.items():
-        if key in WHOLLY:
+        if key in WHOLLY and (key, value.lower()) != ORBIT_OF_PIXEL:
             raise SceneError(f"{where}: '{key}={value[:60]}' is unsupported")
         if key not in known:
             lost.append(f"'{key[:40]}={value[:60]}', not known")
@@ -281,7 +285,12 @@ def steps_of(fields: Entry, lost: list[str]) -> int:
     text, where = fields.get("maxiter", (LIMIT, "maxiter"))
     with contextlib.suppress(SceneError):
         text = str(int(min(real(text, where), 1e17)))
-    return limit(text, where, lost)
+    steps = limit(text, where, lost)
+    if steps < LEAST:
+        raise SceneError(
+            f"{where}: {text[:40]} is too few iterations: Fractint takes {LEAST} or more"
+        )
+    return steps
 
 
 def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Imported:
@@ -389,6 +398,8 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
         own = replace(own, named=None, late=0)
     elif first == "0" and name != "mandel":
         own = replace(own, named=None, start="0", ahead=own.ahead - 1)
+    elif "initorbit" in fields and name in CRITICAL:
+        own = replace(own, named=None, start="c")
     usual_bailout = own.bailout if biomorph_of(fields) < 0 else BIOMORPH
     bailout = real(*fields.get("bailout", ("0", "bailout"))) or usual_bailout
     if bailout < 0:

@@ -224,8 +224,9 @@ def read(data: bytes, entry: str) -> Imported:
     )
     table = placed(kin, place)
     steps = arguments(state, "maxiter", [LIMIT], lambda text, where: limit(text, where, lost))[0]
-    # A step more where orbits begin a step earlier, so that the last z is the same
-    limit_here = min(steps + own.early * _last_is_seen(state, own), MAX_ITERATIONS)
+    # A step more where orbits begin a step earlier: XaoS draws as inside what has not escaped
+    # before its last step, and the last z is the same.
+    limit_here = max(1, min(steps + own.early, MAX_ITERATIONS))
     radius = radius_of(state, own, lost)
     table["iteration"] = {"max_iterations": limit_here, "escape_radius": radius}
     table["color"] = color_of(state, own, kin, steps, lost)
