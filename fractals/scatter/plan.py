@@ -22,14 +22,14 @@ from fractals.io.png import strip_rows
 from fractals.io.raw_data import Axes, axes_of, view_facts
 from fractals.kernels.elementary import exp, sincos
 from fractals.kernels.random import MASK
-from fractals.rendering.number_types import single_type
+from fractals.rendering.number_types import BITS, single_type
 from fractals.rendering.plan import Keeps
 from fractals.rendering.stores.sums import PictureSums
 from fractals.scatter import estimate as kernels
 from fractals.scatter.attractor import Attractor
 from fractals.scatter.buddhabrot import Buddhabrot
 from fractals.scatter.game import HIT, SHADES, Flame, Game, Window
-from fractals.scene.geometry import matrix, place_of
+from fractals.scene.geometry import finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.scatter import Display
 
@@ -106,6 +106,7 @@ FARTHEST = {"float32": 10**15, "float64": 10**140}
 # Points for each pixel, by quality: of flames and attractors, and of orbits, which cost some ten
 # times as much each.
 POINTS = {"draft": (5.0, 1.0), "good": (50.0, 10.0), "best": (500.0, 100.0)}
+SPARE = 8  # log2 of the fewest numbers of float32 along a bucket; with 2**6 lines become pearls
 PILOT = 256  # columns of the picture in which a pilot counts
 LIMIT = 2000  # steps of an orbit where the scene says "auto"
 ORBIT = 80.0  # points of trajectories that take as long as an orbit, by a rough guess
@@ -148,11 +149,21 @@ class ScatterPlan:
 
     @property
     def precision(self) -> str:
-        """Return the number type of the points; "auto" is float32, which shows no difference.
+        """Return the number type of the points; "auto" is float32, where it shows no difference.
 
-        Small cells of a Buddhabrot need float64.
+        Small cells of a Buddhabrot need float64, and so do buckets that hold few numbers of
+        float32: hits would lie on a grid, and orbits would soon end in cycles.
         """
-        return single_type(self.scene, "float64" if self.orbits else "float32")
+        return single_type(self.scene, "float64" if self.orbits or self._is_fine else "float32")
+
+    @property
+    def _is_fine(self) -> bool:
+        """Tell whether buckets are too small for float32."""
+        bucket = finest(self.scene.view, self.width, self.scene.image.size) / (
+            self.scene.image.size[0] * self.step
+        )
+        reach = max(home_width_of(self.scene) / 2, *map(abs, self.center))
+        return reach > bucket * 2 ** (BITS["float32"] - SPARE)
 
     @property
     def orbits(self) -> bool:

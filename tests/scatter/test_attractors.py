@@ -233,6 +233,27 @@ def test_the_points_of_float32_do_not_repeat():
     assert np.abs(a[lit] / b[lit] - 1).max() < 0.1
 
 
+def test_narrow_views_have_points_of_float64():
+    """With float32 lines become pearls, because its numbers are far from one another there."""
+    place = ("0.6313544", "0.1894063")
+    line = fractals.load_scene({"formula": "henon"}).replace(center=place, size=(240, 150))
+    assert fractals.plan(line, width="0.05").precision == "float32"
+    hit = {}
+    for precision in ("auto", "float32"):
+        narrow = {"width": "1e-4", "quality": 4000, "supersampling": 1, "precision": precision}
+        hit[precision] = (
+            (fractals.compute(line, **narrow, device="cpu").sums > 0).any((0, 2)).mean()
+        )
+    assert hit["float32"] < 0.7 * hit["auto"]
+
+
+@pytest.mark.parametrize("formula", ["henon", "flame", "lorenz"])
+def test_home_views_have_points_of_float32(formula):
+    poster = fractals.plan(formula=formula, size=(16_384, 9216), supersampling=2)
+    assert poster.precision == "float32"
+    assert fractals.plan(formula=formula, center=("1e6", "0")).precision == "float64"
+
+
 def test_pictures_are_the_same_on_every_device():
     scene = fractals.load_scene({"formula": "henon"}).replace(
         size=(12, 9), steps=8, fuse=4, quality=2.0, estimator_radius=3.0, palette="ember"
