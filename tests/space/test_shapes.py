@@ -442,6 +442,13 @@ def test_a_hybrid_is_its_parts_in_turn(formulas):
         assert found[6] == w
 
 
+def test_a_hybrid_of_two_solids_of_four_coordinates_has_one_fourth():
+    both = {"formulas": "mandelbox+quaternion+bicomplex", "quaternion_w": 0.5}
+    with pytest.raises(ValueError, match="give quaternion_w and bicomplex_w one value"):
+        made("solid_hybrid", **both)
+    assert made("solid_hybrid", **both, bicomplex_w=0.5).fourth == 0.5
+
+
 @pytest.mark.parametrize("second", hybrids.PARTS)
 def test_any_two_solids_are_a_hybrid_whose_distances_float32_holds(second):
     for first in hybrids.PARTS:

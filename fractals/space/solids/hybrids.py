@@ -70,7 +70,9 @@ def solid_hybrid(formulas="mandelbox+mandelbulb", **options):
     degree = math.prod(part.degree for part in parts)
     if degree > MAX_DEGREE:
         raise ValueError(f"formulas: together of degree {degree}, and {MAX_DEGREE} is the most")
-    fourths = [part.fourth for part in parts if part.fourth is not None]
+    fourths = {f"{part.name}_w": part.fourth for part in parts if part.fourth is not None}
+    if len(set(fourths.values())) > 1:
+        raise ValueError(f"a point has one fourth coordinate: give {' and '.join(fourths)} one value")
     bound = 1.2 * max(part.bound for part in parts)
     knobs = {f"{part.name}_{key}": knob for part in parts for key, knob in part.knobs.items()}
     return Solid(
@@ -83,7 +85,7 @@ def solid_hybrid(formulas="mandelbox+mandelbulb", **options):
         steps=max(4, math.ceil(1 / sum(1 / part.steps for part in parts))),
         bail=min(1e4, 10 ** (28 / degree)),
         bound=bound,
-        fourth=fourths[0] if fourths else None,
+        fourth=next(iter(fourths.values()), None),
         degree=degree,
         sequence=parts,
         options=tuple(
