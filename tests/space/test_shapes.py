@@ -119,6 +119,17 @@ def test_a_step_without_a_turn_has_the_bits_of_one_that_turns_by_nothing(name, p
     assert sum(distance > 0 for distance, _ in found) > 5
 
 
+@pytest.mark.parametrize("scale", [-1.5, 2.0])
+def test_a_box_without_a_turn_has_the_bits_of_one_that_turns_by_nothing(scale):
+    """A film that turns from 0 on has moments of both in its first frame."""
+    solid, turned = made("mandelbox", scale=scale), made("mandelbox", scale=scale, turn=1.0)
+    assert solid.walk != turned.walk == solid.generally().walk
+    plain, general = field_of(solid), field_of(solid.generally())
+    assert [plain(point) for point in points(solid, 20)] == [
+        general(point) for point in points(solid, 20)
+    ]
+
+
 def test_every_solid_has_an_oracle_and_says_who_found_it():
     own = {"solid_expression", "solid_hybrid"}
     assert set(NAMES) == set(oracle.MAPS) | own

@@ -26,7 +26,7 @@ BOX_KNOBS = {
 
 def box_step(x, y, z, d, a, b, c, options):
     """Return the next point, and the bound of the derivative."""
-    fold, scale, inner, outer = options
+    fold, scale, inner, outer = options[:4]
     x, y, z = folded(x, fold), folded(y, fold), folded(z, fold)
     f = scale / clamp(fma(x, x, fma(y, y, z * z)), inner, outer)
     return fma(x, f, a), fma(y, f, b), fma(z, f, c), fma(d, abs(f), number(1, x))
@@ -55,11 +55,11 @@ def mandelbox(scale=-1.5, fold=1.0, inner=0.5, outer=1.0, turn=0.0, tilt=0.0, ro
     # At its faces a step reflects: the derivative grows as the steps of -scale x + 1, and d as
     # those of scale d + 1.
     short = min(LONGEST, (scale + 1) / (scale - 1)) if scale > 0 else 1.0
-    turned = any(angles.values())
     return Solid(
         "mandelbox",
         "Mandelbox: fold the cube, fold the sphere, scale",
-        rotated_box_step if turned else box_step,
+        rotated_box_step if any(angles.values()) else box_step,
+        general=rotated_box_step,
         distance="linear",
         # As many as magnify as much: orbits of fewer stay near where there is no solid.
         steps=max(STEPS, math.ceil(STEPS * math.log(USUAL) / math.log(abs(scale)))),
@@ -68,7 +68,7 @@ def mandelbox(scale=-1.5, fold=1.0, inner=0.5, outer=1.0, turn=0.0, tilt=0.0, ro
         short=short,
         # So that the surface is still an estimate away, as a rule; more than 2 was not measured
         far=min(2.0, max(1.0, short - 1)),
-        options=(*options, *rotation(**angles)) if turned else options,
+        options=(*options, *rotation(**angles)),
         parameters=given,
         knobs=BOX_KNOBS,
         source="Tom Lowe, 2010",

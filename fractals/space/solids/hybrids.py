@@ -72,7 +72,9 @@ def solid_hybrid(formulas="mandelbox+mandelbulb", **options):
         raise ValueError(f"formulas: together of degree {degree}, and {MAX_DEGREE} is the most")
     fourths = {f"{part.name}_w": part.fourth for part in parts if part.fourth is not None}
     if len(set(fourths.values())) > 1:
-        raise ValueError(f"a point has one fourth coordinate: give {' and '.join(fourths)} one value")
+        raise ValueError(
+            f"a point has one fourth coordinate: give {' and '.join(fourths)} one value"
+        )
     bound = 1.2 * max(part.bound for part in parts)
     knobs = {f"{part.name}_{key}": knob for part in parts for key, knob in part.knobs.items()}
     return Solid(
