@@ -248,6 +248,15 @@ def run_pieces(
     run_tiles(pieces, work, backend.threads if backend.kind == "cpu" else 0, progress)
 
 
+def moved(backend: Backend, part: Any) -> Any:
+    """Return a named tuple, or a list of some, with their arrays on the device."""
+    if isinstance(part, list):
+        return [moved(backend, each) for each in part]
+    if isinstance(part, tuple):
+        return part._make(moved(backend, each) for each in part)  # type: ignore[attr-defined]
+    return backend.to_device(part) if isinstance(part, np.ndarray) else part
+
+
 def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
     """Return what `Backend.tally` does, of all columns together."""
     least, greatest = int(count.min()), int(count.max())

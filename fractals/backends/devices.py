@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -85,6 +85,17 @@ def choose(request: str = "auto") -> Choice:
     if request == "simulator":
         return Choice(_simulator())
     return _choose_gpu(request)
+
+
+def choose_one(
+    request: str, what: str = "", tell: Callable[[str], None] = lambda line: None
+) -> Choice:
+    """Return what `choose` does; of several GPUs the first, and `tell` that `what` is on one."""
+    choice = choose(request)
+    if not choice.device.others:
+        return choice
+    tell(f"{what} is drawn on one GPU")
+    return choice._replace(device=replace(choice.device, others=()))
 
 
 def _choose_gpu(request: str) -> Choice:

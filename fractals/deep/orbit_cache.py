@@ -104,7 +104,7 @@ MAX_BYTES = 2**30
 # each: a pan of a deep view writes a file at each move.
 UNSEEN = 1 / 16
 # Bits beyond those that a view needs, so that the orbit serves views 2**64 times as deep.
-SPARE_BITS = 64
+RESERVE_BITS = 64
 # Orbits in memory; four times as many where all together are small, for a pan that comes back.
 MAX_RECENT = 4
 MAX_SMALL = 2**24  # bytes
@@ -191,7 +191,7 @@ def find(
             _remember(name, CachedOrbit(found, *about))
             return found
     # A second orbit at a place is one of many, as in a pan: it is made to give the others.
-    spare = 0 if same else 2 * SPARE_BITS if near else SPARE_BITS
+    spare = 0 if same else 2 * RESERVE_BITS if near else RESERVE_BITS
     longer = replace(wanted, bits=wanted.bits + spare)
     found = compute_orbit(longer, on_steps, with_low=bool(near), with_moves=with_moves)
     kept = CachedOrbit(found, *about)

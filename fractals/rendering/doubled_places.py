@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.kernels.doubled.arithmetic import total, total_single
+from fractals.scene.geometry import Matrix, middles_of
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ def places(middle: Fraction, half: Fraction, count: int) -> tuple[Floats, Floats
 def grid_places(
     center: tuple[Fraction, Fraction],
     half: Fraction,
-    axes: tuple[Fraction, ...],
+    axes: Matrix,
     across: int,
     down: int,
 ) -> tuple[Floats, Floats]:
@@ -47,13 +48,10 @@ def grid_places(
 
     `half` is half the distance of samples; `axes` is the matrix of the view.
     """
-    (x, y), (a, b, c, d), zero = center, axes, Fraction(0)
-    middles = (x, zero), (zero, y)  # of columns and of rows, where these are parallel to the axes
-    if b or c:
-        middles = (x, y), (zero, zero)
+    a, b, c, d = axes
     steps, counts = ((a * half, c * half), (-b * half, -d * half)), (across, down)
     found = []
-    for middle, step, count in zip(middles, steps, counts, strict=True):
+    for middle, step, count in zip(middles_of(center, axes), steps, counts, strict=True):
         (u, low_u), (v, low_v) = (places(*own, count) for own in zip(middle, step, strict=True))
         found.append(np.stack([u, v, low_u, low_v]))
     return found[0], found[1]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fractals.errors import DeviceMemoryError
 from fractals.kernels.layout import SampleGrid
 from fractals.rendering.tiles import Tile
-from fractals.scene.geometry import matrix, power_parts, turn_of
+from fractals.scene.geometry import matrix, middles_of, power_parts, turn_of
 from fractals.scene.numbers import log2
 from fractals.threads import add
 
@@ -48,16 +48,13 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
         from fractals.rendering.doubled_places import grid_places
 
         return grid_places(plan.center, plan.pixel / n / 2, matrix(view), across, down)
-    (x, y), half = plan.center, plan.pixel / n / 2
-    zero = Fraction(0)
+    center, half = plan.center, plan.pixel / n / 2
     if plan.deep:
-        scale = Fraction(2) ** plan.exponent
-        half /= scale
-        x, y = zero, zero
-    a, b, c, d = matrix(view)
-    turned = bool(b or c)  # otherwise a column has one x, and a row one y
-    columns = _rounded(x, a * half, across), _rounded(y if turned else zero, c * half, across)
-    rows = _rounded(zero, -b * half, down), _rounded(zero if turned else y, -d * half, down)
+        center, half = (Fraction(0), Fraction(0)), half / Fraction(2) ** plan.exponent
+    axes = a, b, c, d = matrix(view)
+    (x, y), (u, v) = middles_of(center, axes)
+    columns = _rounded(x, a * half, across), _rounded(y, c * half, across)
+    rows = _rounded(u, -b * half, down), _rounded(v, -d * half, down)
     return np.stack(columns), np.stack(rows)
 
 

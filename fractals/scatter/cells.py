@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, run_pieces
+from fractals.backends.base import Backend, moved, run_pieces
 from fractals.scatter import buddhabrot
 from fractals.scatter import game as games
 from fractals.scatter.buddhabrot import (
@@ -252,10 +252,3 @@ def _divided(cells: Numbers) -> Numbers:
         for right in (0, 1)
     ]
     return np.concatenate(parts)
-
-
-def moved(backend: Backend, part: Any) -> Any:
-    """Return a named tuple with its arrays on the device."""
-    if isinstance(part, tuple):
-        return part._make(moved(backend, value) for value in part)  # type: ignore[attr-defined]
-    return backend.to_device(part) if isinstance(part, np.ndarray) else part

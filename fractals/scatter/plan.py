@@ -163,7 +163,7 @@ class ScatterPlan:
             self.scene.image.size[0] * self.step
         )
         reach = max(home_width_of(self.scene) / 2, *map(abs, self.center))
-        return reach > bucket * 2 ** (BITS["float32"] - SPARE)
+        return bool(reach > bucket * 2 ** (BITS["float32"] - SPARE))
 
     @property
     def orbits(self) -> bool:

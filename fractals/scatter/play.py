@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import catalog
-from fractals.backends.base import Backend, run_pieces
-from fractals.backends.devices import choose, open_backend, open_chosen
+from fractals.backends.base import Backend, moved, run_pieces
+from fractals.backends.devices import choose, choose_one, open_backend, open_chosen
 from fractals.backends.probe import Device, memory_size
 from fractals.color import palette as palettes
 from fractals.color.palette import srgb_from_linear
@@ -21,7 +21,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.scatter import game as games
 from fractals.scatter.buddhabrot import Buddhabrot
-from fractals.scatter.cells import Cells, moved
+from fractals.scatter.cells import Cells
 from fractals.scatter.game import HIT, SHADES
 from fractals.scatter.plan import (
     CHUNK,
@@ -462,10 +462,8 @@ def open_player(scene: Scene, options: RenderOptions, keeps: Keeps = "raw") -> P
 
     `keeps`: what stays in memory, as of `fractals.rendering.plan.make_plan`.
     """
-    choice = choose(options.device)
-    if choice.device.others:  # its GPUs would need sums of their own, added up in the end
-        choice = choice._replace(device=replace(choice.device, others=()))
-        options.on_message("a scatter image is drawn on one GPU")
+    # More GPUs would need sums of their own, added up in the end.
+    choice = choose_one(options.device, "a scatter image", options.on_message)
     threads = threads_for(options.threads, choice.device.cores or 1)
     plan = make_scatter_plan(scene, choice.device.kind, threads, keeps)
     free = room_of(choice.device)

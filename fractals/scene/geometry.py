@@ -315,6 +315,17 @@ def _turned(view: View) -> Matrix:
     return a, b, c, d
 
 
+def middles_of(
+    center: tuple[Fraction, Fraction], axes: Matrix
+) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+    """Return the middles of a grid's columns and of its rows, whose sum is the center.
+
+    A column has one x and a row one y, where they are parallel to the axes of the plane.
+    """
+    (x, y), (_, b, c, _), zero = center, axes, Fraction(0)
+    return ((x, y), (zero, zero)) if b or c else ((x, zero), (zero, y))
+
+
 def is_plain(view: View) -> bool:
     """Tell whether the picture's axes are those of the plane."""
     return view.stretch == 1 and not view.mirror and not view.rotation

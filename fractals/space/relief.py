@@ -6,7 +6,7 @@ ends at the borders of the picture.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Stages, run_pieces
-from fractals.backends.devices import choose, open_chosen
+from fractals.backends.base import Backend, Stages, moved, run_pieces
+from fractals.backends.devices import choose, choose_one, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError, SceneError, counted
 from fractals.io.escape_data import SUFFIXES
@@ -58,7 +58,7 @@ from fractals.space.plan import (
     sun_over_ground,
 )
 from fractals.space.rounds import LightPreview, rounds_of
-from fractals.space.trace import SampledRows, in_turn, moved, on_lanes, pieces_of, pixels_of
+from fractals.space.trace import SampledRows, in_turn, on_lanes, pieces_of, pixels_of
 from fractals.threads import Progress, within
 
 if TYPE_CHECKING:
@@ -326,8 +326,7 @@ class Lighting:
         colors: NDArray[np.float32],
     ) -> None:
         """Take the heights of all samples, in samples, and the light that they reflect."""
-        choice = choose(device)
-        choice = choice._replace(device=replace(choice.device, others=()))  # one GPU
+        choice = choose_one(device)
         self.scene, self.device, self.threads = scene, device, options.threads
         _, self.backend, _ = open_chosen(choice, device, "float32", options.threads)
         self.developer = Developer(self.backend, scene)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, run_pieces
-from fractals.backends.devices import choose, open_backend, open_chosen
+from fractals.backends.base import Backend, moved, run_pieces
+from fractals.backends.devices import choose, choose_one, open_backend, open_chosen
 from fractals.backends.machine_code import Uncompilable
 from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
@@ -559,15 +559,6 @@ def on_lanes(
     return paths.LaneSums(shape, backend.to_device(flat)), where
 
 
-def moved(backend: Backend, part: Any) -> Any:
-    """Return a named tuple, or a list of some, with their arrays on the device."""
-    if isinstance(part, list):
-        return [moved(backend, each) for each in part]
-    if isinstance(part, tuple):
-        return part._make(moved(backend, each) for each in part)  # type: ignore[attr-defined]
-    return backend.to_device(part) if isinstance(part, np.ndarray) else part
-
-
 def open_tracing(
     scene: Scene,
     options: RenderOptions,
@@ -579,10 +570,7 @@ def open_tracing(
 
     `seen`, `moments`: as of `Tracing`.
     """
-    choice = choose(options.device)
-    if choice.device.others:
-        choice = choice._replace(device=replace(choice.device, others=()))
-        options.on_message("a solid is drawn on one GPU")
+    choice = choose_one(options.device, "a solid", options.on_message)
     threads = threads_for(options.threads, choice.device.cores or 1)
     plan = make_solid_plan(scene, choice.device.kind, threads, keeps)
     free = memory_size()

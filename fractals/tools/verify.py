@@ -33,7 +33,7 @@ from fractals.scene.numbers import whole
 from fractals.tools.pixels import read_pixels
 
 NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved this far is chaotic
-SPARE_BITS = 64
+RESERVE_BITS = 64
 # Factors of the bits with which a count that differs is iterated again, until two agree.
 MORE_BITS = (2, 4, 8, 16)
 SECONDS = 5  # that exact counts take where nobody asked for them, by the estimate
@@ -242,7 +242,7 @@ def _stable(scene: Scene, plan: Plan, column: int, row: int, most: int | None = 
 
 def _bits(plan: Plan) -> int:
     """Return the bits of exact counts: more than the digits need, and than a plan's orbit has."""
-    return SPARE_BITS + max(int(4 * plan.digits) + 53, plan.bits)
+    return RESERVE_BITS + max(int(4 * plan.digits) + 53, plan.bits)
 
 
 def exact_count(

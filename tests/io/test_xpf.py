@@ -11,6 +11,7 @@ import fractals
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import SceneError
 from fractals.io.foreign import xpf
+from fractals.io.foreign._xaos_colors import of_seed
 from fractals.io.foreign._xaos_formula import translated
 from fractals.io.foreign.xpf import FORMULAS
 from fractals.io.load import load_scene
@@ -423,18 +424,18 @@ def test_colors_of_random_numbers(seed):
     while len(colors) < 6:
         dark = len(colors) % 2 == (1 if white else 0)
         colors.append(tuple(number() % (35 if dark else 256) for _ in range(3)))
-    found = xpf.of_seed(1, seed, 1000)
+    found = of_seed(1, seed, 1000)
     assert found.length == length
     assert found.colors[:6] == [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in colors]
     assert len(found.colors) * length > 1000
     state = second
     middle = "#" + "".join(f"{number() % 256:02x}" for _ in range(3))
     ends = ["#000000", "#ffffff"] if white else ["#ffffff", "#000000"]
-    found = xpf.of_seed(2, seed, 1000)
+    found = of_seed(2, seed, 1000)
     assert found.colors[:3] == [ends[0], middle, ends[1]]
     state = second
     saturation, hue, value = number() % 256, number() % 96 + 58, number() % 128
-    found = xpf.of_seed(3, seed, 1000)
+    found = of_seed(3, seed, 1000)
     assert (found.colors[0], found.colors[3]) == ("#000000", "#ffffff")
     rgb = colorsys.hsv_to_rgb(hue / 256, saturation / 256, value / 255)
     given = bytes.fromhex(found.colors[1][1:])

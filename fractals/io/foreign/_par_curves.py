@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractals.errors import SceneError
 from fractals.io.foreign._view import real, whole
 
-Entry = Mapping[str, tuple[str, str]]  # as of `fractals.io.foreign.par`
+Entry = Mapping[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
 MAX_COLORS = 256
 MAX_RANGED = 32_766  # counts up to this have numbers of `ranges`, others that of this one
 MAX_RUNS = 2000  # stripes of `ranges`; a palette has twice as many stops

@@ -53,6 +53,7 @@ from fractals.io.foreign._par_colors import (
     name_of_coloring,
     potential_of,
 )
+from fractals.io.foreign._par_curves import Entry
 from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
 from fractals.io.foreign._screen import lost as screen_lost
 from fractals.io.foreign._view import (
@@ -102,7 +103,6 @@ VIEWS = {"corners": ("center-mag",), "center-mag": ("corners",)}
 # belong to a key without a value where another key follows.
 SPACED = re.compile(r"(?<!\s)\s++=(?:\s++(?!\S+\s*=))?|=\s++(?!\S+\s*=)")
 SLASHED = re.compile(r"(?<=\S)\s*/\s*(?=[-+.\d])(?!3d=)", re.IGNORECASE)
-Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
 
 
 @dataclass
@@ -119,7 +119,7 @@ class File:
 class _Open:
     name: str
     line: int
-    fields: Entry = field(default_factory=dict)
+    fields: dict[str, tuple[str, str]] = field(default_factory=dict)
     kind: str = ""  # "frm" of a formula, "comment", or "" of an entry
     text: list[str] = field(default_factory=list)
 
