@@ -61,7 +61,8 @@ def _systems(data: bytes) -> dict[str, str]:
             raise SceneError(f"more than {MAX_ENTRIES} systems")
         if brace:
             name = head.strip().rpartition("\n")[2].strip()
-            found.setdefault(name or f"ifs-{number}", body)
+            # Fractint up to version 19 takes commas between numbers, too.
+            found.setdefault(name or f"ifs-{number}", body.replace(",", " "))
     if not found:
         raise SceneError("no system is in it: an entry is 'name { a b c d e f p ... }'")
     return found

@@ -40,6 +40,13 @@ def test_a_fern_is_drawn(tmp_path):
     assert image.summary.share > 0.98
 
 
+def test_numbers_may_have_commas_between_them():
+    plain = b"dust { .3 0 0 .3 0 0 1 .3 0 0 .3 1 0 1 }"
+    commas = b"dust { .3,0,0,.3,0,0,1,\n.3, 0, 0, .3, 1, 0, 1 }"
+    assert ifs_file.read_ifs(commas, "") == ifs_file.read_ifs(plain, "")
+    assert ifs_file.entries_of_ifs(commas) == [("dust", "2 maps")]
+
+
 def test_entries_are_listed_and_named():
     assert ifs_file.entries_of_ifs(TEXT.encode()) == [
         ("fern", "4 maps"),
