@@ -193,6 +193,7 @@ def test_palettes_of_other_programs_are_no_single_color(name, data):
         ("map", "", "the palette has no color"),
         ("map", "0 0 0\n\n1 2 x\n", "line 3: '1 2 x' is not three numbers from 0 to 255"),
         ("map", "0 0 ²", "line 1: '0 0 ²' is not three numbers"),
+        ("map", "0,0,9", "is not three numbers from 0 to 255 with blanks between them"),
         ("map", "1 2 3\n\0\n", "line 2: a zero byte, so this is no text"),
         ("map", b" " * (8 * 2**20 + 1), "8388609 bytes: a palette file has at most 8388608"),
         ("gpl", "", "the palette has no color"),

@@ -47,7 +47,8 @@ def triple(number: int, text: str) -> tuple[str, bool]:
     parts = text.split(None, 3)[:3]
     good = [int(p) for p in parts if p.isascii() and p.isdecimal() and len(p) < 9]
     if len(good) < 3:
-        raise SceneError(f"line {number}: {text[:40]!r} is not three numbers from 0 to 255")
+        apart = " with blanks between them" if "," in text else ""
+        raise SceneError(f"line {number}: {text[:40]!r} is not three numbers from 0 to 255{apart}")
     red, green, blue = (min(value, 255) for value in good)
     return f"#{red:02x}{green:02x}{blue:02x}", max(good) > 255
 
