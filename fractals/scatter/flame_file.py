@@ -102,7 +102,10 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     if turn := math.remainder(_number(flame, "rotate", angle), 360):
         view["rotation"] = -turn
     samples = flame.get("oversample") or flame.get("supersample") or "1"
-    step = min(16, max(1, int(value_of(samples, "oversample"))))
+    asked = int(value_of(samples, "oversample"))
+    step = min(16, max(1, asked))
+    if asked > step:
+        lost.append(f"oversample {asked}: {step} is the most")
     tones: dict[str, Any] = {}
     for key in TONES:
         if key in flame.attrib:

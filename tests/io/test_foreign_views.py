@@ -365,6 +365,7 @@ def test_fractint_types(keys, label):
         ("logmap=10", "the curve of colors (logmap=10)"),
         ("inside=foo", "the coloring inside ('inside=foo')"),
         ("frobnicate=yes", "'frobnicate=yes', not known"),
+        ("type=lyapunov params=0/0.5/1e7", "1e+07 steps left out: 1000000 are the most"),
     ],
 )
 def test_fractint_losses_are_listed(keys, words):
@@ -385,6 +386,7 @@ def test_fractint_losses_are_listed(keys, words):
         ("a { corners=1/1/0/2 }", "a: line 1: corners: the corners lie on one another"),
         ("a { corners=1/2/3 }", "a: line 1: corners: 3 values, and not 4 or 6"),
         ("a { corners=1/x/3/4 }", "a: line 1: corners: 'x' is not a decimal number"),
+        ("a { type=lyapunov params=0/0.5/-9 }", "line 1: params: -9 steps left out"),
         ("a { maxiter=x }", "a: line 1: maxiter: 'x' is not a whole number"),
         *((f"a {{ maxiter={n} }}", "Fractint takes 2 or more") for n in (-3, 0, 1, 1.9)),
         ("a { colors=00!000 }", "a: line 1: colors: '00!000', after 0 colors"),
@@ -403,6 +405,14 @@ def test_fractint_files_are_refused(text, words):
 def test_numbers_of_a_file_are_no_options_of_the_command_line(number):
     with pytest.raises(SceneError, match=f"'{number}' is not a decimal number .*6'$"):
         read(par, f"a {{ corners=1/{number}/3/4 }}")
+
+
+def test_numbers_beyond_those_of_a_scene_are_told():
+    text = 'program = "fraktaler-3"\nlocation.zoom = "1"\nbailout.escape_radius = 0.5\n'
+    assert "the escape radius of 0.5: 2 is the least" in read(fraktaler3, text)[1]
+    text = '<flame oversample="99"><xform weight="1" linear="1" coefs="1 0 0 1 0 0"/></flame>'
+    scene, lost = read(flame, text)
+    assert (scene.image.supersampling, "oversample 99: 16 is the most" in lost) == (16, True)
 
 
 @pytest.mark.parametrize("steps", [0, -5])

@@ -88,6 +88,8 @@ def escape_radius(given: float, lost: list[str]) -> float:
     """Return an escape radius that a scene takes."""
     if given > MAX_RADIUS:
         lost.append(f"the escape radius of {given:g}: {MAX_RADIUS:g} is the most")
+    if given < 2:
+        lost.append(f"the escape radius of {given:g}: 2 is the least")
     return min(max(given, 2.0), MAX_RADIUS)
 
 

@@ -75,6 +75,7 @@ MAX_KEYS = 1000  # of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
 MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
+MOST_LEFT_OUT = 1_000_000  # steps, as of `lyapunov`
 LEAST = 2  # iterations that Fractint takes; it stops at an entry of fewer
 BIOMORPH = 100.0  # bailout of an entry with `biomorph`, where it names none
 MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
@@ -333,7 +334,7 @@ def _attracted(fields: Entry, kind: str, lost: list[str]) -> Imported:
 
 def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
     """Return the scene of an entry that colors order in the population of two growth rates."""
-    params, _ = params_of(fields)
+    params, where = params_of(fields)
     usual = ["0", "0.5", "0"]
     params += usual[len(params) :]
     letters = letters_of(int(float(params[0])))
@@ -341,7 +342,12 @@ def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
     kin = FormulaMatch({"name": "lyapunov", "sequence": letters})
     table = placed(kin, place_of(fields, own, None, lost))
     half = max(1, steps_of(fields, lost) // 2)
-    warmup = min(int(float(params[2])) or half, 1_000_000)
+    asked = int(float(params[2]))
+    if asked < 0:
+        raise SceneError(f"{where}: {params[2][:40]} steps left out, and 0 are the fewest")
+    warmup = min(asked or half, MOST_LEFT_OUT)
+    if asked > warmup:
+        lost.append(f"{asked:g} steps left out: {warmup} are the most")
     table["iteration"] = {"max_iterations": warmup + half}
     if float(params[1]) != 0.5:
         lost.append(f"the population that orbits begin with ({params[1][:40]}): it is 0.5 here")
