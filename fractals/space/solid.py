@@ -206,7 +206,8 @@ class Solid(AnyFormula):
     def generally(self) -> "Solid":
         """Return the solid with the steps for all values of its options."""
         parts = tuple(part.generally() for part in self.sequence)
-        return replace(self, step=self.general or self.step, sequence=parts)
+        step = parts[0].step if parts else self.general or self.step
+        return replace(self, step=step, sequence=parts)
 
     @property
     def walk(self) -> Walk:

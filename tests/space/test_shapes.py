@@ -119,6 +119,16 @@ def test_a_step_without_a_turn_has_the_bits_of_one_that_turns_by_nothing(name, p
     assert sum(distance > 0 for distance, _ in found) > 5
 
 
+@pytest.mark.parametrize("key", ["mandelbox_turn", "mandelbulb_phi"])
+@pytest.mark.parametrize("formulas", ["mandelbox+mandelbulb", "mandelbulb+mandelbox"])
+def test_a_hybrid_whose_part_turns_has_one_program(formulas, key):
+    walks = [
+        made("solid_hybrid", formulas=formulas, **{key: angle}).generally().walk
+        for angle in (0.0, 1.0)
+    ]
+    assert walks[0] == walks[1]
+
+
 @pytest.mark.parametrize("scale", [-1.5, 2.0])
 def test_a_box_without_a_turn_has_the_bits_of_one_that_turns_by_nothing(scale):
     """A film that turns from 0 on has moments of both in its first frame."""
