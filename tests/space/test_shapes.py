@@ -119,6 +119,12 @@ def test_a_step_without_a_turn_has_the_bits_of_one_that_turns_by_nothing(name, p
     assert sum(distance > 0 for distance, _ in found) > 5
 
 
+def test_statements_with_other_numbers_beside_them_have_one_program():
+    step = "x = 2*abs(x) - 1.2; y = 2*abs(y) - 1.1; z = 2*abs(z) - 1.3"
+    one, other = (made("solid_expression", step=step, factor=factor) for factor in (1.0, 0.75))
+    assert one.walk == other.walk
+
+
 @pytest.mark.parametrize("key", ["mandelbox_turn", "mandelbulb_phi"])
 @pytest.mark.parametrize("formulas", ["mandelbox+mandelbulb", "mandelbulb+mandelbox"])
 def test_a_hybrid_whose_part_turns_has_one_program(formulas, key):

@@ -6,6 +6,7 @@ its own: ``"u = x*x - y*y + a; y = 2*x*y + b; x = u"``. The bound of the derivat
 most by which the matrix of all derivatives stretches.
 """
 
+import functools
 import math
 from typing import Any
 
@@ -57,7 +58,8 @@ def degree_of(trees: list[Tree]) -> int:
     return max(1, *(syntax.degree_of(replaced(tree, known)) for tree in trees))
 
 
-def make_step(trees: list[Tree]) -> Any:
+@functools.lru_cache(maxsize=64)  # other numbers of a film's frames have the same program
+def make_step(trees: tuple[Tree, ...]) -> Any:
     """Return the step of a solid."""
     writer = CodeWriter("x", {name: (name, None) for name in (*AXES, *POINT)}, MAX_COST)
     results = [writer.value(tree)[0] or "zero" for tree in trees]
@@ -105,7 +107,7 @@ def solid_expression(
     return Solid(
         "solid_expression",
         f"Your own, {step[:100]}",
-        make_step(trees),
+        make_step(tuple(trees)),
         distance="log" if degree > 1 else "linear",
         degree=degree,
         short=4.0 if degree > 1 else 1.0,  # measured: the most by which a matrix stretches is rare
