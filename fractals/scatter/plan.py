@@ -130,6 +130,7 @@ class ScatterPlan:
     threads: int
     width: Fraction
     center: tuple[Fraction, Fraction]
+    precision: str  # the number type of the points: "float32" or "float64"
     keeps: Keeps = "pixels"  # as of `fractals.rendering.plan.Plan`
     reserve: int = 0  # least margin: that of a store
     band: int = 0  # rows of the picture that are drawn at once; 0: all
@@ -146,24 +147,6 @@ class ScatterPlan:
     def method(self) -> str:
         """Return how points are found."""
         return self.formula.method
-
-    @property
-    def precision(self) -> str:
-        """Return the number type of the points; "auto" is float32, where it shows no difference.
-
-        Small cells of a Buddhabrot need float64, and so do buckets that hold few numbers of
-        float32: hits would lie on a grid, and orbits would soon end in cycles.
-        """
-        return single_type(self.scene, "float64" if self.orbits or self._is_fine else "float32")
-
-    @property
-    def _is_fine(self) -> bool:
-        """Tell whether buckets are too small for float32."""
-        bucket = finest(self.scene.view, self.width, self.scene.image.size) / (
-            self.scene.image.size[0] * self.step
-        )
-        reach = max(home_width_of(self.scene) / 2, *map(abs, self.center))
-        return bool(reach > bucket * 2 ** (BITS["float32"] - SPARE))
 
     @property
     def orbits(self) -> bool:
@@ -416,6 +399,7 @@ class ScatterPlan:
         """
         scene = scene.model_copy(update={"display": self.scene.display})
         plan = make_scatter_plan(scene, self.device, self.threads, self.keeps)
+        plan = replace(plan, precision=self.precision)  # a zoom may come to where float32 ends
         same = plan.kernel == self.kernel and plan.shape == self.shape
         if self.orbits:
             same = same and plan.formula == self.formula
@@ -485,7 +469,9 @@ def make_scatter_plan(
     if scene.color.layers:
         raise SceneError("color.layers: a scatter image has one layer, of its palette's colors")
     width, center = place_of(scene)
-    plan = ScatterPlan(scene, formula, device, threads, width, center, keeps)
+    single = not isinstance(formula, Buddhabrot) and _has_room(scene, width, center)
+    number = single_type(scene, "float32" if single else "float64")
+    plan = ScatterPlan(scene, formula, device, threads, width, center, number, keeps)
     _check_place(plan)
     if isinstance(formula, Buddhabrot) and not formula.anti and plan.limit <= formula.least:
         raise SceneError(
@@ -499,6 +485,18 @@ def make_scatter_plan(
             f"give at most {most:.0f}, or more steps="
         )
     return plan
+
+
+def _has_room(scene: Scene, width: Fraction, center: tuple[Fraction, Fraction]) -> bool:
+    """Tell whether a view has enough numbers of float32 along a bucket.
+
+    With fewer, hits lie on a grid, and orbits soon end in cycles. The small cells of a Buddhabrot
+    need float64 in any view.
+    """
+    buckets = scene.image.size[0] * scene.image.supersampling
+    bucket = finest(scene.view, width, scene.image.size) / buckets
+    reach = max(home_width_of(scene) / 2, *map(abs, center))
+    return bool(reach <= bucket * 2 ** (BITS["float32"] - SPARE))
 
 
 def _check_place(plan: ScatterPlan) -> None:

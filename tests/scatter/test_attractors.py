@@ -247,6 +247,15 @@ def test_narrow_views_have_points_of_float64():
     assert hit["float32"] < 0.7 * hit["auto"]
 
 
+def test_all_moments_of_a_frame_have_the_number_type_of_the_first():
+    frame = fractals.load_scene({"formula": "henon"}).replace(size=(240, 150), width="0.02")
+    plan = fractals.plan(frame)
+    assert (plan.precision, fractals.plan(frame, width="0.005").precision) == ("float32", "float64")
+    assert plan.moment(frame.replace(width="0.005")).precision == "float32"
+    large = fractals.plan(frame, size=(2400, 1500))  # of which a pilot counts a small picture
+    assert large.precision == large.pilot().precision == "float64"
+
+
 @pytest.mark.parametrize("formula", ["henon", "flame", "lorenz"])
 def test_home_views_have_points_of_float32(formula):
     poster = fractals.plan(formula=formula, size=(16_384, 9216), supersampling=2)
