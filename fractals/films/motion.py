@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from fractals.errors import OptionError
+from fractals.kernels.angles import direction
 from fractals.rendering.families import moves_of
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import place_of
@@ -197,8 +198,8 @@ class FilmPart:
 
 
 def _direction(degrees: float) -> Point:
-    turn = math.radians(math.remainder(degrees, 360))
-    return Fraction(math.cos(turn)), Fraction(math.sin(turn))
+    cos, sin = direction(degrees)
+    return Fraction(cos), Fraction(sin)
 
 
 def fixed_point(start: FilmView, end: FilmView) -> Point | None:

@@ -19,6 +19,7 @@ from fractals.films.bands import MARGIN, BandMaker, widest
 from fractals.films.motion import Moment
 from fractals.films.strip import BLOCK, Recipe, Strip
 from fractals.kernels import shade
+from fractals.kernels.angles import direction
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions
 from fractals.kernels.strip import EMPTY, TOP, make_number_body
@@ -321,10 +322,10 @@ class Sampler:
 
     def _pointed(self, codes: Any, moment: Moment) -> tuple[Any, Any]:
         """Return the unit vectors of directions of dz along the axes of a frame."""
-        turn = math.radians(moment.rotation - widest(self.strip.part).rotation)
+        turn = moment.rotation - widest(self.strip.part).rotation
         if self._turned is None or self._turned[0] != turn:
-            sin = math.sin(-turn if self.strip.scene.view.mirror else turn)
-            self._turned = turn, *directions(math.cos(turn), sin).T.copy()
+            found = direction(-turn if self.strip.scene.view.mirror else turn)
+            self._turned = turn, *directions(*found).T.copy()
         return np.take(self._turned[1], codes), np.take(self._turned[2], codes)
 
     def _scale(self, rows: NDArray[np.float64], moment: Moment) -> NDArray[np.float64]:

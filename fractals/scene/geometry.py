@@ -10,6 +10,7 @@ from typing import Any
 
 from fractals import catalog
 from fractals.errors import OptionError
+from fractals.kernels.angles import direction
 from fractals.kernels.coloring import Coloring, short
 from fractals.kernels.formula import Formula
 from fractals.kernels.orbit import INSIDE_TOO, Statistics
@@ -332,8 +333,8 @@ def is_plain(view: View) -> bool:
 
 
 def _direction(degrees: float) -> tuple[Fraction, Fraction]:
-    turn = math.radians(degrees)
-    return Fraction(math.cos(turn)), Fraction(math.sin(turn))
+    cos, sin = direction(degrees)
+    return Fraction(cos), Fraction(sin)
 
 
 def finest(view: View, width: Fraction, size: tuple[int, int]) -> Fraction:

@@ -21,6 +21,7 @@ from fractals.explorer import outside
 from fractals.explorer.frames import FrameView, Move, map_between, text_of
 from fractals.explorer.site import tables, write
 from fractals.explorer.site.write import write_site
+from fractals.kernels.angles import direction
 from fractals.scene.model import validate
 
 FEW = 0.02  # share of samples near the border whose count a fused multiply-add changes
@@ -126,6 +127,25 @@ def test_blocks_are_whole_tiles_and_large_only_where_a_view_is_quick(ask):
     for (n, _, _), side in sides.items():
         assert side % max(1, 64 // n) == 0
         assert side >= 100
+
+
+@needs_node
+def test_angles_have_the_directions_of_the_program(ask):
+    """Functions of browsers and C libraries differ in last bits, which moves samples."""
+    chance = random.Random(5)
+    angles = [0, 90, -180, 30, 5e-324, -13.7, *(chance.uniform(-360, 360) for _ in range(200))]
+    (told,) = ask({"do": "directions", "angles": angles})
+    assert told["answer"] == [list(direction(angle)) for angle in angles]
+
+
+@needs_node
+@pytest.mark.parametrize("keys", [{"antialias": "jittered"}, {"gamut": "p3"}, {}])
+def test_a_page_says_what_the_program_draws_otherwise(ask, tmp_path, keys):
+    told, _, pixels = drawn(ask, tmp_path / "raw", scene_of("limit").replace(**keys))
+    plain = drawn(ask, tmp_path / "raw", scene_of("limit"))[2]
+    assert np.array_equal(pixels, plain)
+    words = {"antialias": "jittered samples", "gamut": "HDR and wide gamuts"}
+    assert [key for key, said in words.items() if said in told["note"]] == list(keys)
 
 
 @needs_node

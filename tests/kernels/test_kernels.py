@@ -18,6 +18,7 @@ from fractals.backends.cpu import target
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.python import PythonBackend
 from fractals.kernels import primitives
+from fractals.kernels.angles import direction
 from fractals.kernels.coloring import make_cbrt
 from fractals.kernels.elementary import exp, make_log2, sinhcosh
 from fractals.kernels.shade import make_transfer
@@ -181,6 +182,19 @@ def test_fma_of_big_floats():
     with mpmath.workdps(60):
         a, b, c = (mpmath.mpf(k) / 7 for k in (1, 2, 3))
         assert primitives.fma(a, b, c) == a * b + c
+
+
+@given(st.floats(-720, 720))
+@example(30.0)
+@example(-270.0)
+def test_directions_are_rounded_once(degrees):
+    with mpmath.workdps(60):
+        turn = mpmath.mpf(degrees) * mpmath.pi / 180
+        exact = mpmath.cos(turn), mpmath.sin(turn)
+        for found, true in zip(direction(degrees), exact, strict=True):
+            assert abs(found - true) <= max(abs(true) * mpmath.mpf("1.1103e-16"), 1e-36)
+    turned, other = direction(round(degrees) + 90), direction(round(degrees))
+    assert turned == (-other[1], other[0])
 
 
 MAKERS = {

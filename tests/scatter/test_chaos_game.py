@@ -309,11 +309,12 @@ def test_variations_know_what_they_draw():
 
 @pytest.mark.skipif(not FUSED, reason="this CPU has no fused multiply-add")
 @pytest.mark.parametrize("name", ["sinusoidal", "julian", "disc", "heart", "spherical", "julia"])
-def test_loops_of_variations_are_vectors(name, monkeypatch):
+def test_loops_of_variations_are_vectors(name):
     """LLVM makes vectors of a loop without a branch; a game of single numbers takes twice as long.
 
     A branch comes into a loop unseen, as by `a if condition else b` where a is an array's element.
     """
+    from fractals.backends.cpu import target
     from fractals.backends.cpu.programs import array
     from fractals.scatter import cpu_game
 
@@ -321,13 +322,15 @@ def test_loops_of_variations_are_vectors(name, monkeypatch):
         pytest.skip("vectors of four numbers are not worth it to LLVM here, as on Arm")
     whole = tuple, *["q"] * 6
     layout = tuple, array("f", 2), array("i"), array("f"), whole, whole
-    text = text_of(monkeypatch, cpu_game.LOOP, (catalog.load("variation", name)(),), layout)
+    options = (catalog.load("variation", name)(),)
+    text = target.text_of(cpu_game.LOOP, "float32", options, layout, False)
     assert "x float> @llvm.fma" in text
 
 
-def test_random_numbers_and_sums_are_vectors(monkeypatch):
+def test_random_numbers_and_sums_are_vectors():
     """A signed index, or a loop over a signed range, can keep LLVM from vectors."""
     from fractals.backends import machine_code
+    from fractals.backends.cpu import target
     from fractals.scatter import cpu_game
 
     flame, real = flame_of("affine"), np.float32
@@ -337,18 +340,7 @@ def test_random_numbers_and_sums_are_vectors(monkeypatch):
     sums = Sums(np.zeros((1, 64, 4), np.uint32), *np.zeros((3, 1), np.int64))
     sums = sums._replace(large=np.zeros((1, 64, 4), np.int64))
     layout = machine_code.layout_of((*arguments, window, *machine.player(), sums))
-    text = text_of(monkeypatch, cpu_game.MACHINE, (), layout)
+    text = target.text_of(cpu_game.MACHINE, "float32", (), layout, False)
     if REGISTER > 16:
         assert re.search(r"mul .*<\d+ x i64>", text)
     assert "load <4 x i32>" in text
-
-
-def text_of(monkeypatch, make_body, options, layout):
-    """Return LLVM's text of a program."""
-    from fractals.backends import machine_code
-    from fractals.backends.cpu import target
-
-    texts, made = [], machine_code.made
-    monkeypatch.setattr(machine_code, "made", lambda text: texts.append(text) or made(text))
-    target.compiled(make_body, "float32", options, layout, False)
-    return texts[0]

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from fractals.kernels import angles
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, in_widths, make_lines
 from fractals.kernels.elementary import angle_in_turns, make_log2, sincos_series
 from fractals.kernels.primitives import fma, number, select, sqrt
@@ -504,10 +505,10 @@ def make_slopes_value(target):
 
 
 def slopes_constants(formula, escape_radius, width, direction, height, strength, ambient, specular):
-    turned, raised = math.radians(direction), math.radians(height)
-    length = math.hypot(1, strength)
-    light = math.cos(turned) * math.cos(raised), math.sin(turned) * math.cos(raised)
-    return strength / length, 1 / length, *light, math.sin(raised), ambient, specular
+    (along, across), (level, up) = angles.direction(direction), angles.direction(height)
+    length = math.sqrt(1 + strength * strength)
+    light = along * level, across * level, up
+    return strength / length, 1 / length, *light, ambient, specular
 
 
 def slopes():

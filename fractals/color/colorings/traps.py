@@ -3,6 +3,7 @@
 import math
 
 from fractals.color import trap_image
+from fractals.kernels.angles import direction
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select, sqrt
 
@@ -51,8 +52,7 @@ def make_orbit_trap_statistic(target, formula, base, shape):
 
 
 def orbit_trap_statistic_constants(x, y, angle, radius):
-    turned = math.radians(angle)
-    return x, y, math.cos(turned), math.sin(turned), radius
+    return x, y, *direction(angle), radius
 
 
 def make_orbit_trap_value(target):

@@ -51,6 +51,7 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.raw import RawFormat
+from fractals.kernels.angles import direction
 from fractals.kernels.formula import AnyFormula
 from fractals.scene.geometry import place_of
 from fractals.scene.model import MAX_ITERATIONS, Scene, validate
@@ -165,8 +166,7 @@ def _turned(scene: Scene, method: str) -> complex:
     columns = scene.image.size[0] * scene.image.supersampling
     width, _ = place_of(scene)
     unit = 1.0 if method == "perturbation" else float(width)
-    turn = math.radians(scene.view.rotation)
-    return complex(math.cos(turn), math.sin(turn)) * unit / columns
+    return complex(*direction(scene.view.rotation)) * unit / columns
 
 
 def load(path: Path) -> EscapePlanes:

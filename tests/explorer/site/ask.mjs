@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { inflateSync } from "node:zlib";
 
 import { Drawer, isFused } from "../../../fractals/explorer/client/site/drawer.js";
+import { direction } from "../../../fractals/explorer/client/site/exact.js";
 import { Palettes } from "../../../fractals/explorer/client/site/palettes.js";
 import { sideOf } from "../../../fractals/explorer/client/site/parts.js";
 import { mapBetween, Place } from "../../../fractals/explorer/client/site/places.js";
@@ -54,6 +55,7 @@ const ANSWERS = {
       return { view, map: mapBetween(before, place), at: place.text([160, 80]) };
     });
   },
+  directions: ({ angles }) => angles.map(direction),
   sides: ({ views }) =>
     views.map((/** @type {[number, number, number]} */ view) => sideOf(...view)),
   link: async ({ scene }) => linkOf(whole(facts, scene)),

@@ -90,6 +90,26 @@ function scaled(value, k) {
   return value * 2 ** half * 2 ** (k - half);
 }
 
+const BITS = 128n, // behind the point
+  PI = 0x3243f6a8885a308d313198a2e03707344n; // in units of 2^-128
+
+/** Return the cosine and the sine of an angle in degrees, rounded once, as `fractals.kernels.angles` does:
+ * those of browsers differ in last bits. @param {number} degrees */
+export function direction(degrees) {
+  const { n, d } = ofDouble(degrees),
+    [below, turn] = [90n * d, 360n * d];
+  const [quarters, rest] = [(((n % turn) + turn) % turn) / below, ((n % turn) + turn) % below];
+  const angle = (rest * PI) / d / 180n;
+  let [cos, sin] = [0n, 0n];
+  for (let [term, k] = [1n << BITS, 0n]; term; term = (term * angle) / (++k << BITS)) {
+    const signed = k & 2n ? -term : term;
+    if (k & 1n) sin += signed;
+    else cos += signed;
+  }
+  for (let k = 0n; k < quarters; k++) [cos, sin] = [-sin, cos];
+  return [cos, sin].map((part) => toDouble({ n: part, d: 1n << BITS }));
+}
+
 /** Return the binary logarithm. @param {Ratio} value above 0 */
 export function log2({ n, d }) {
   const shift = bitLength(n) - bitLength(d);

@@ -8,6 +8,7 @@ import {
   decimal,
   decimalPlaces,
   decimals,
+  direction,
   div,
   less,
   log2,
@@ -34,13 +35,9 @@ const STEPS = 64, // of an octave
 
 /** Return (a, b, c, d) that takes offsets in the picture to the plane. @param {Scenes.View} view @returns {Ratio[]} */
 export function matrix(view) {
-  const direction = (/** @type {number} */ degrees) => {
-    const turn = (degrees * Math.PI) / 180;
-    return [ofDouble(Math.cos(turn)), ofDouble(Math.sin(turn))];
-  };
   let [a, b, c, d] = [ONE, ZERO, ZERO, ONE];
   if ((view.stretch ?? 1) !== 1) {
-    const [cos, sin] = direction(view.stretch_angle ?? 0),
+    const [cos, sin] = direction(view.stretch_angle ?? 0).map(ofDouble),
       across = ofDouble(view.stretch ?? 1),
       along = div(ONE, across);
     const [cc, ss, cs] = [mul(cos, cos), mul(sin, sin), mul(cos, sin)];
@@ -50,7 +47,7 @@ export function matrix(view) {
   }
   if (view.mirror) [c, d] = [neg(c), neg(d)];
   if (view.rotation) {
-    const [cos, sin] = direction(view.rotation);
+    const [cos, sin] = direction(view.rotation).map(ofDouble);
     [a, b, c, d] = [
       sub(mul(cos, a), mul(sin, c)),
       sub(mul(cos, b), mul(sin, d)),

@@ -5,6 +5,7 @@ import {
   abs,
   add,
   decimal,
+  direction as directionOf,
   div,
   less,
   log2,
@@ -108,18 +109,10 @@ const CONSTANTS = {
     1 / weight,
   ],
   slopes: (_formula, _radius, _width, { direction, height, strength, ambient, specular }) => {
-    const turned = (direction * Math.PI) / 180,
-      raised = (height * Math.PI) / 180,
-      length = Math.hypot(1, strength);
-    return [
-      strength / length,
-      1 / length,
-      Math.cos(turned) * Math.cos(raised),
-      Math.sin(turned) * Math.cos(raised),
-      Math.sin(raised),
-      ambient,
-      specular,
-    ];
+    const [along, across] = directionOf(direction),
+      [level, up] = directionOf(height),
+      length = Math.sqrt(1 + strength * strength);
+    return [strength / length, 1 / length, along * level, across * level, up, ambient, specular];
   },
   orbit_trap: (_formula, _radius, _width, { reach }) => [reach],
   pickover_stalks: (_formula, _radius, _width, { thickness }) => [thickness],
@@ -159,11 +152,16 @@ function labelOf({ name, known, settings }) {
 /** Return the constants of a coloring's statistic. @param {{name: string, known: SiteColoring, settings: Settings}} coloring */
 function statisticOf({ name, known, settings }) {
   if (name === "orbit_trap") {
-    const turned = (settings.angle * Math.PI) / 180;
-    return [settings.x, settings.y, Math.cos(turned), Math.sin(turned), settings.radius];
+    return [settings.x, settings.y, ...directionOf(settings.angle), settings.radius];
   }
   const own = Object.keys(known.options).filter((key) => known.parts[key] === "statistic");
   return own.map((key) => settings[key]);
+}
+
+/** Return lines about what the program would draw otherwise. @param {Scenes.ImageSettings} image @param {string} note about the place */
+function notesOf({ antialias = "grid", hdr = false, gamut = "srgb" }, note) {
+  const others = [antialias !== "grid" && "jittered", (hdr || gamut !== "srgb") && "wide"];
+  return [note, ...others.map((key) => key && elsewhere(key))].filter(Boolean).join(" ");
 }
 
 /** Return how a scene is drawn.
@@ -294,7 +292,7 @@ export function planOf(facts, palettes, scene) {
     fraction: fractionOf(formula, radius),
     size: scene.image.size,
     n,
-    note,
+    note: notesOf(scene.image, note),
   };
 }
 

@@ -38,6 +38,16 @@ export const texts = {
     "绘制“{name}”的{colors}",
   ],
   these_colors: ["these colors", "diese Farben", "这些颜色"],
+  jittered: [
+    "draws jittered samples, which lie on a grid here",
+    "zeichnet unregelmäßige Abtastpunkte, die hier auf einem Gitter liegen",
+    "绘制抖动的采样点，而它们在此位于网格上",
+  ],
+  wide: [
+    "draws HDR and wide gamuts; this picture is in sRGB",
+    "zeichnet HDR und große Farbräume; dieses Bild ist in sRGB",
+    "绘制 HDR 与广色域，而此图是 sRGB",
+  ],
   exponential: ["draws exponential maps", "zeichnet Exponentialkarten", "绘制指数映射图"],
   any_depth: [
     "goes to any depth, and the numbers of this page do not tell places so near apart",
