@@ -158,8 +158,16 @@ class Firefox(Page):
                 return told["result"]
 
     def goto(self, address):
-        """Go to an address, and wait until the page has loaded."""
+        """Go to an address, and wait until the page has loaded.
+
+        Firefox may tell that it has while the page before is still there, which is marked therefore.
+        """
+        self.evaluate("() => { window.left = true; }")
         self._send("browsingContext.navigate", context=self._context, url=address, wait="complete")
+        deadline = time.monotonic() + PATIENCE
+        while self.evaluate("Boolean(window.left)"):
+            assert time.monotonic() < deadline, f"the page before {address} stays"
+            time.sleep(0.02)
 
     def _call(self, function):
         told = self._send(

@@ -128,3 +128,62 @@ test("a page whose question why gets no answer goes on trying", async (t) => {
   assert.equal(sockets.length, 3);
   ended.abort();
 });
+
+/** Return a message of pixels; `x` tells which. @param {number} x @param {number} bytes */
+function tile(x, bytes) {
+  const buffer = new ArrayBuffer(32 + bytes),
+    view = new DataView(buffer);
+  view.setUint8(0, 2);
+  view.setUint16(8, x, true);
+  return buffer;
+}
+
+test("what ends a pass is told after all its tiles, in whatever order they are decoded", async () => {
+  const SMALL = 12,
+    LARGE = 3 * 2 ** 16;
+  /** @type {((told: {data: object}) => void)[]} */
+  const decoded = [];
+  page.Worker = class {
+    onmessage = /** @type {any} */ (null);
+    postMessage(/** @type {{id: number}} */ { id }) {
+      decoded.push(() => this.onmessage({ data: { id, data: new Uint8Array(4) } }));
+    }
+    terminate() {}
+  };
+  let seed = 1;
+  const random = (/** @type {number} */ most) =>
+    (seed = (Math.imul(seed, 48271) >>> 0) % 2147483647) % most;
+  for (let round = 0; round < 60; round++) {
+    sockets.length = 0;
+    const sent = /** @type {(number|string)[]} */ ([]),
+      got = /** @type {(number|string)[]} */ ([]),
+      ended = new AbortController();
+    const on = /** @type {any} */ ({
+      hello: () => ({ t: "hello" }),
+      wanted: () => true,
+      image: () => false,
+      text: (/** @type {any} */ { t, ms }) => t === "drawn" && got.push(`drawn ${ms}`),
+      binary: (/** @type {any} */ { x }) => got.push(x),
+      lost: () => assert.fail("lost"),
+    });
+    new Connection("ws://host/ws", on, ended.signal).connect();
+    const [socket] = sockets;
+    for (let k = 1; k <= 40; k++) {
+      const kind = random(5);
+      if (kind === 0) {
+        socket.onmessage({ data: JSON.stringify({ t: "drawn", ms: k }) });
+        sent.push(`drawn ${k}`);
+      } else {
+        socket.onmessage({ data: tile(k, kind < 3 ? LARGE : SMALL) });
+        sent.push(k);
+      }
+      while (decoded.length && random(3))
+        decoded.splice(random(decoded.length), 1)[0]({ data: {} });
+      if (random(2)) await pause();
+    }
+    while (decoded.length) decoded.splice(random(decoded.length), 1)[0]({ data: {} });
+    await pause();
+    assert.deepEqual(got, sent);
+    ended.abort();
+  }
+});
