@@ -160,7 +160,8 @@ class Firefox(Page):
     def goto(self, address):
         """Go to an address, and wait until the page has loaded.
 
-        Firefox may tell that it has while the page before is still there, which is marked therefore.
+        Firefox tells that it has when the page before changes its own address, as the explorer's
+        does after each move. Therefore that page is marked.
         """
         self.evaluate("() => { window.left = true; }")
         self._send("browsingContext.navigate", context=self._context, url=address, wait="complete")
