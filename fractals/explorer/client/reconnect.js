@@ -74,7 +74,9 @@ export class Reconnect {
       if (!unheard) ask();
       unheard += 1;
       if (unheard === UNHEARD) tell(true);
-      if (unheard >= (remote ? UNHEARD_FAR : UNHEARD)) this.renew();
+      if (unheard < (remote ? UNHEARD_FAR : UNHEARD)) return;
+      unheard = 0; // who loses the connection tells why
+      this.renew();
     };
     const looks = setInterval(look, LOOK);
     ended.addEventListener("abort", () => clearInterval(looks));

@@ -134,6 +134,9 @@ test("a page that waits and hears nothing asks once, and gives the line up after
   assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [1, [], 0]);
   mock.timers.tick(1000);
   assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [1, [true], 1]);
+  page.waits = false; // there is no connection: what was told stays
+  mock.timers.tick(5000);
+  assert.deepEqual(page.told, [true]);
 });
 
 test("a page that waits for nothing asks for nothing, and a word of the server is an answer", () => {
