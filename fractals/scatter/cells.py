@@ -27,6 +27,7 @@ from fractals.scatter.buddhabrot import (
     Buddhabrot,
     Orbits,
 )
+from fractals.threads import Progress
 
 FIRST = 5  # the level at which dividing begins: 32 x 32 cells, or the most that a scene allows
 SAMPLES = 24  # of a cell, in the pilot
@@ -59,10 +60,14 @@ class Cells:
         numbers: dict[str, Any],
         window: games.Window,
         game: games.Game,
+        progress: Progress | None = None,
     ) -> None:
-        """Prepare the pilot. `numbers`: the limit, the escape radius and the c of a Julia set."""
+        """Prepare the pilot. `numbers`: the limit, the escape radius and the c of a Julia set.
+
+        `progress` is called within each look; what it raises ends the pilot.
+        """
         self._formula, self._backend, self._numbers = formula, backend, numbers
-        self._window, self._game = window, game
+        self._window, self._game, self._progress = window, game, progress
         self._kernel = formula.kernel_of(numbers["julia"] is not None)
 
     def orbits(self) -> Orbits:
@@ -159,7 +164,7 @@ class Cells:
             run(on_device, orbits, numbers, game, window, sums)
             backend.to_host(on_device, out)
 
-        run_pieces(backend, range(0, len(found), rows), work)
+        run_pieces(backend, range(0, len(found), rows), work, self._progress)
         right, down, points, steps, drawn = found.reshape(-1, LOOKED)[: len(asked)].T
         levels, rows_of, columns_of = cells[asked[:, 0]].T
         up = LEVELS - levels

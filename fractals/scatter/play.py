@@ -165,18 +165,20 @@ class Player:
         """Return what plays another plan of the same formula, whose numbers may be known."""
         return Player(plan, self.backend, self._data, self.moments)
 
-    def data(self) -> Any:
-        """Return the numbers of the formula, which a Buddhabrot finds by a pilot."""
+    def data(self, progress: Progress | None = None) -> Any:
+        """Return the numbers of the formula, which a Buddhabrot finds by a pilot.
+
+        `progress` is called while it looks for them; what it raises ends the pilot.
+        """
         if self._data is None:
             plan, formula = self.plan, self.plan.formula
             if not isinstance(formula, Buddhabrot):
                 self._data = plan.data(self.backend.real)
             else:
                 pilot = plan.pilot()
-                found = Cells(
-                    formula, self.backend, pilot.orbit_numbers(), pilot.window(), plan.game(0)
-                )
-                self._data = found.orbits()
+                numbers, window = pilot.orbit_numbers(), pilot.window()
+                cells = Cells(formula, self.backend, numbers, window, plan.game(0), progress)
+                self._data = cells.orbits()
         return self._data
 
     def throws(self, trajectories: range, counted: range | None = None) -> list[Throw]:

@@ -112,6 +112,7 @@ class ScatterRefinement:
         before = self._before
         if not (before and before._player and _programs(before._player) == _programs(player)):
             first = self._few = _first_player(player)
+            first.data(self._options.on_progress)
             hits = first.play(first.plan.no_hits(), 1, self._options.on_progress)
             Show(first.plan, backend, self._options.on_progress).pixels(hits)
         self._player, self._before = player, None
@@ -141,6 +142,7 @@ class ScatterRefinement:
                 yield self._of_small(player, shown, step)
         else:
             yield self._first(player)
+        player.data(watch)
         player.plan = plan = with_enough(player, watch).plan
         own = self._own
         if own and own.hits.chunks > plan.chunks:  # of a display that asks for more
@@ -194,6 +196,7 @@ class ScatterRefinement:
     def _first(self, player: Player) -> Refined:
         """Return a small picture, of sums of its own."""
         first, watch = self._few or _first_player(player), self._options.on_progress
+        first.data(watch)
         hits = first.play(first.plan.no_hits(), first.plan.chunks, watch)
         pixels = Show(first.plan, player.backend, watch).pixels(hits)
         return Refined(pixels, _step(player.plan), "a first look", False)

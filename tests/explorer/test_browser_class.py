@@ -252,10 +252,10 @@ def test_a_guest_whose_line_is_dead_says_so_and_comes_back(pages, minutes):
     leader.page.wait_for_timeout(1500)
     assert guest.run("explorer.scene.view.width") == page.SCENE["view"]["width"]
     guest.run(LATER, minutes)  # nothing was heard for long, or the machine has slept
-    guest.page.get_by_text("The connection is lost. This page tries again.").wait_for()
+    guest.page.get_by_text("The server does not answer. Trying again.").wait_for()
     shown, seen = follows(guest, leader)
     assert apart(shown, seen) < 3
-    guest.page.get_by_text("The connection is lost.").wait_for(state="detached")
+    guest.page.get_by_text("The server does not answer.").wait_for(state="detached")
 
 
 def test_a_guest_whose_page_the_browser_stops_comes_back(pages):

@@ -614,6 +614,52 @@ def test_moves_of_different_kinds_are_one_view_and_each_is_undone(tab):
     assert place_of(tab.settle()) == place_of(first)
 
 
+# The line to the server is dead: nothing comes or goes any more, and nobody tells the page.
+DEAD = """() => {
+    const { send } = WebSocket.prototype;
+    let dead = null;
+    WebSocket.prototype.send = function (text) {
+        dead ??= this;
+        if (this === dead) this.onmessage = this.onclose = null;
+        else send.call(this, text);
+    };
+}"""
+
+
+def test_a_page_whose_question_gets_no_answer_says_so_and_goes_on(new_tab):
+    tab = new_tab(panels=True)
+    tab.settle()
+    tab.run(DEAD)
+    tab.run("() => void explorer.request({ t: 'pick', at: [800, 800] }).catch(() => {})")
+    said = tab.page.get_by_text("The server does not answer. Trying again.").first
+    said.wait_for()
+    said.wait_for(state="detached")
+    tab.settle()
+    assert tab.run("explorer.request({ t: 'pick', at: [800, 800] })")["t"] == "picked"
+
+
+# The first scene that a page opens reaches the server once the canvas has become narrower.
+NARROWER = """(() => {
+    const { send } = WebSocket.prototype;
+    let first = true;
+    WebSocket.prototype.send = function (text) {
+        if (!first || JSON.parse(text).t !== "open") return send.call(this, text);
+        first = false;
+        document.getElementById("view").style.width = "90px";
+        const look = setInterval(() => {
+            if (explorer.size[0] !== 90) return;
+            clearInterval(look);
+            send.call(this, text);
+        }, 10);
+    };
+})()"""
+
+
+def test_a_canvas_that_changes_while_the_first_scene_is_opened_gets_its_size(new_tab):
+    tab = new_tab(script=NARROWER)
+    assert tab.assert_exact()["image"]["size"] == tab.run("explorer.size") == [90, 120]
+
+
 LOADED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
     .filter(({ name }) => !/thumbnail|[.]svg/.test(name))
     .map((each) => [each.name, each.encodedBodySize, each.decodedBodySize])"""

@@ -121,6 +121,19 @@ def test_the_page_takes_the_canvas_that_costs_less(page, server):
     tab.assert_exact()
 
 
+ADDRESSES = """() => {
+    window.before = true;
+    setInterval(() => history.replaceState(history.state, "", `#${performance.now()}`), 20);
+}"""
+
+
+def test_a_page_that_changes_its_address_is_left_before_the_next_one_is_looked_at(page, server):
+    tab = OtherTab(page, server.running)
+    tab.run(ADDRESSES)
+    page.goto(server.running.invitation())
+    assert not tab.run("Boolean(window.before)")
+
+
 def test_whole_pictures_are_made_beside_the_page_and_exact(page, server):
     tab = OtherTab(page, server.running, "?plain")
     tab.open(SCENE)

@@ -1043,6 +1043,25 @@ def test_keys_work_after_every_control(tab):
     tab.page.keyboard.press("Escape")
 
 
+@pytest.mark.parametrize("size", [(844, 390), (683, 384), (1100, 420)])
+def test_the_buttons_of_a_low_window_lie_beside_each_other_while_the_picture_is_turned(
+    panels, size
+):
+    panels.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    try:
+        panels.run("explorer.move({ turn: 4000 })")
+        panels.page.get_by_role("button", name="Stand upright").wait_for()
+        panels.settle()
+        zooms = panels.page.locator(".zooms").bounding_box()
+        assert zooms["x"] + zooms["width"] <= size[0]
+        for each in (".corner", ".status"):  # above or below
+            other = panels.page.locator(each).bounding_box()
+            ends = [box["y"] + box["height"] for box in (zooms, other)]
+            assert ends[1] <= zooms["y"] or ends[0] <= other["y"], each
+    finally:
+        panels.page.set_viewport_size(dict(zip(("width", "height"), SIZE, strict=True)))
+
+
 @pytest.mark.parametrize("size", [(1100, 700), SIZE, (683, 384)])
 def test_the_way_back_to_the_map_is_beside_a_panel(tab, size):
     tab.page.mouse.move(400, 300)

@@ -9,6 +9,7 @@ from fractals.backends.devices import choose, open_backend
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.scatter import enough, refine
+from fractals.scatter.cells import Cells
 from fractals.scatter.plan import CHUNK, make_scatter_plan
 from fractals.scatter.play import (
     FUNCTIONS,
@@ -116,6 +117,32 @@ def test_the_first_picture_of_orbits_is_of_few_cells():
     assert [each for each in pictures if each][-1].exact
     assert len(made._player.data().cells) > refine.FIRST_CELLS
     assert np.array_equal(last(begun(scene)).pixels, drawn(scene))
+
+
+def test_a_pilot_ends_where_the_view_is_replaced(monkeypatch):
+    scene = fractals.load_scene({"formula": "buddhabrot"})
+    scene = scene.replace(size=(160, 100), quality=2.0, max_iterations=200)
+    looks, honest, replaced = [], Cells._look, []
+
+    class Stale(Exception):
+        pass
+
+    def progress(done, of):
+        if replaced:
+            raise Stale
+
+    pictures = begun(scene, progress=progress).pictures()
+    next(pictures)  # of few cells
+
+    def look(*given):
+        looks.append(1)
+        replaced.append(True)
+        return honest(*given)
+
+    monkeypatch.setattr(Cells, "_look", look)
+    with pytest.raises(Stale):
+        next(pictures)
+    assert len(looks) == 1
 
 
 def test_a_look_ends_where_the_view_is_replaced(monkeypatch):

@@ -158,8 +158,17 @@ class Firefox(Page):
                 return told["result"]
 
     def goto(self, address):
-        """Go to an address, and wait until the page has loaded."""
+        """Go to an address, and wait until the page has loaded.
+
+        Firefox tells that it has when the page before changes its own address, as the explorer's
+        does after each move. Therefore that page is marked.
+        """
+        self.evaluate("() => { window.left = true; }")
         self._send("browsingContext.navigate", context=self._context, url=address, wait="complete")
+        deadline = time.monotonic() + PATIENCE
+        while self.evaluate("Boolean(window.left)"):
+            assert time.monotonic() < deadline, f"the page before {address} stays"
+            time.sleep(0.02)
 
     def _call(self, function):
         told = self._send(

@@ -217,7 +217,7 @@ export class Answers {
     this.paints.lost();
     explorer.connected = false;
     explorer.drawn = explorer.status = null;
-    explorer.lost = line || say("the_server_does_not_answer");
+    explorer.lost = line;
     explorer.announce("disconnected", { text: line });
   }
 }

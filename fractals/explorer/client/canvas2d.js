@@ -59,8 +59,9 @@ export class PlainRenderer {
 
   constructor(/** @type {HTMLCanvasElement} */ canvas) {
     this.canvas = canvas;
+    // WebKit loses a canvas of one memory that is drawn on one of another memory (1 of 10 pictures was black).
     this.context = /** @type {CanvasRenderingContext2D} */ (
-      canvas.getContext("2d", { alpha: false })
+      canvas.getContext("2d", { alpha: false, willReadFrequently: true })
     );
     this.picture = /** @type {Picture|null} */ (null);
     this.planes = /** @type {{coarse?: Image, exact?: Image}} */ ({});

@@ -11,7 +11,7 @@ import { Changes } from "./changes.js";
 import { Fit } from "./fit.js";
 import { Flight, HASTY } from "./flight.js";
 import { Chain } from "./frames.js";
-import { Connection } from "./net.js";
+import { Connection, transport } from "./net.js";
 import { Paints } from "./paints.js";
 import { Queue } from "./queue.js";
 import { Reconnect, watchSleep } from "./reconnect.js";
@@ -95,7 +95,7 @@ export class Explorer extends EventTarget {
       this.#queue,
       first,
       () => this.connection.renew(),
-      (ms) => !remote && this.connection.isSilent(ms), // a picture may be long on a slow line
+      (ms) => this.connection.isSilent(ms),
     );
     const parts = {
       queue: this.#queue,
@@ -135,6 +135,18 @@ export class Explorer extends EventTarget {
       this.#ended.signal,
     );
     watchSleep(() => this.check(), this.#ended.signal);
+    if (transport.far)
+      this.#reconnect.watch(
+        {
+          waits: () => this.#waits,
+          ask: () => this.connection.send({ t: "cancel", job: 1 }), // of no job: the cheapest question
+          tell: (unheard) => {
+            this.lost = unheard ? say("the_server_does_not_answer") : "";
+          },
+          remote,
+        },
+        this.#ended.signal,
+      );
     // A control that is gone before its drag ends tells of no end.
     for (const end of ENDS)
       addEventListener(end, () => setTimeout(() => this.#paints.rest()), this.#ended);
@@ -150,6 +162,14 @@ export class Explorer extends EventTarget {
   check() {
     if (this.connected && this.placed)
       void this.#reconnect.check(() => this.request({ t: "link" }));
+  }
+
+  /** Whether the server owes this page something that is seen. */
+  get #waits() {
+    const { connected, paused, status, drawn } = this;
+    if (!connected || paused || document.hidden) return false;
+    if (this.#queue.asked.length || !this.#paints.settled || this.requests.waits) return true;
+    return status ? status.t !== "failed" : drawn !== null && drawn.pass !== "exact";
   }
 
   /** Load the catalog; where it does not come, it is asked for again. */
@@ -251,7 +271,7 @@ export class Explorer extends EventTarget {
     const before = this.size;
     Object.assign(this.stage.canvas, { width: size[0], height: size[1] });
     this.stage.draw(this.map);
-    if (!this.placed) return;
+    if (!this.placed && !this.#queue.flight) return; // the first scene will be opened with this size
     const k = size[0] / before[0];
     const map = [k, 0, 0, k, (size[0] - k * before[0]) / 2, (size[1] - k * before[1]) / 2];
     this.#queue.size(map);

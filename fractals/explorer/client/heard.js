@@ -11,6 +11,10 @@ const FIELDS = /** @type {Record<string, string>} */ ({
   supersampling: say("samples_a_pixel"),
   "iteration.max_iterations": say("limit_of_iterations"),
   formula: say("formula"),
+  coloring: say("coloring"),
+  palette: say("palette"),
+  transfer: say("transfer"),
+  blend: say("blend"),
 });
 const LISTS = /** @type {Record<string, string>} */ ({
   formulas: say("formula"),
@@ -21,6 +25,7 @@ const LISTS = /** @type {Record<string, string>} */ ({
 });
 const KEY = /^(?:[a-z]+: )?([a-z][a-z_]*(?:\.\w+)+)(?=: )/; // of a scene or a message
 const LIST = /fractals\.names\('(\w+)'\)(?: shows (?:all|which files hold one)| lists them)?/g;
+const PARTS = /; (?=(?:[^']*'[^']*')*[^']*$)/; // not within what was given
 const KEYWORD = /'[^']*'|\b([a-z][a-z_]+)=(?=$|[\s,;:.)])/g; // outside of what was given
 
 /** Return what an error means, if the server tells that, or else its line in words of the page.
@@ -40,7 +45,9 @@ export function inWords(line, told = "") {
   if (known !== line) return known;
   const [found, key = ""] =
     told && line.startsWith(`${told}: `) ? [told, told] : (KEY.exec(line) ?? [""]);
-  const text = (found ? nameOf(key) + line.slice(found.length) : line)
+  const rest = found ? line.slice(found.length + 2) : line, // after ": "
+    parts = rest.split(PARTS).map(ofServer).join("; ");
+  const text = (found ? `${nameOf(key)}: ${parts}` : parts)
     .replace(LIST, (_, list) =>
       list in LISTS ? say("the_panel_has_all", { value: LISTS[list] }) : say("see_help"),
     )

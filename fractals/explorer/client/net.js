@@ -7,6 +7,8 @@ const RATE = 36,
   BURST = 100; // messages a second, and at once: the server accepts 40 and 120
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
 const SILENT = 10_000; // ms until a worker that was just made is given up: its module may wait on a dead line
+const REFUSED = 4000; // ms until no answer is one: a stopped server would keep the page from trying again
+const OPENED = 10_000; // ms until a server has greeted, or the connection is given up
 const LARGE = 2 ** 17; // bytes of a message that a worker decodes in any case: the page goes on with its frames
 const NO_COOKIE = 4401,
   OPEN_TWICE = 4409,
@@ -19,6 +21,7 @@ export const transport = {
   /** Return why a page can't do something, in a line; "": it can. */
   lacks: (/** @type {"searches"|"surprises"|"films"|"posters"|"other_files"|"larger"} */ _what) =>
     "",
+  far: true, // whether a line leads to a server: it may be dead
   most: 32_768, // pixels of a side of a file
   open: (/** @type {string} */ url) => new WebSocket(url),
   /** @param {File} file @param {string} entry @returns {Promise<Received.Uploaded>} */
@@ -45,6 +48,7 @@ export class Connection {
   /** @type {WebSocket|null} */ #socket = null;
   #tries = 0;
   #timer = 0;
+  #opening = 0;
   #room = BURST;
   #filled = performance.now();
   #waiting = /** @type {string[]} */ ([]);
@@ -79,6 +83,7 @@ export class Connection {
     const socket = this.#socket;
     this.#socket = null; // its end is no lost connection
     clearTimeout(this.#timer);
+    clearTimeout(this.#opening);
     socket?.close();
     this.#worker?.terminate();
   }
@@ -94,11 +99,13 @@ export class Connection {
 
   /** Connect again, because nothing comes from this connection any more. */
   renew() {
-    const socket = this.#socket;
-    if (!socket || !this.open) return;
+    if (this.#socket && this.open) this.#giveUp(this.#socket);
+  }
+
+  #giveUp(/** @type {WebSocket} */ socket) {
     this.#socket = null; // a dead line would tell of its end after minutes
     socket.close();
-    this.#closed(NO_REASON, "");
+    this.#closed(NO_REASON, say("the_server_does_not_answer"));
   }
 
   connect() {
@@ -106,6 +113,8 @@ export class Connection {
     this.#timer = 0;
     const socket = (this.#socket = transport.open(this.url));
     socket.binaryType = "arraybuffer";
+    const late = () => socket === this.#socket && this.#giveUp(socket);
+    if (transport.far) this.#opening = setTimeout(late, OPENED);
     socket.onopen = () => {
       this.#room = BURST;
       this.send(this.on.hello());
@@ -140,7 +149,10 @@ export class Connection {
 
   #text(/** @type {string} */ data) {
     const message = /** @type {Received} */ (JSON.parse(data));
-    if (message.t === "welcome") this.#tries = 0;
+    if (message.t === "welcome") {
+      this.#tries = 0;
+      clearTimeout(this.#opening);
+    }
     // These end what binary messages began, so they wait for those that are being decoded.
     const last = ["drawn", "surprised", "done"].includes(message.t);
     if (last && this.#busy) this.#order = this.#order.then(() => this.on.text(message));
@@ -210,6 +222,7 @@ export class Connection {
 
   async #closed(/** @type {number} */ code, /** @type {string} */ reason) {
     this.#socket = null;
+    clearTimeout(this.#opening);
     this.#waiting = [];
     this.#timer = -1;
     if (code === NO_REASON && this.#tries) code = await refusal();
@@ -242,7 +255,8 @@ export class Connection {
 
 /** Return why no connection is made: a browser does not tell a page the status of a refused WebSocket. */
 async function refusal() {
-  const status = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).then(
+  const signal = AbortSignal.timeout(REFUSED);
+  const status = await fetch("/client/main.js", { method: "HEAD", cache: "no-store", signal }).then(
     (answer) => answer.status,
     () => 0,
   );

@@ -140,9 +140,9 @@ export function pixelsOf(image, [width, height], w = width, h = height) {
   return pixelsIn(context, width, height);
 }
 
-/** Return a canvas of pixels. @param {Uint8Array} pixels sRGB and opacity @param {number} width @param {number} height */
+/** Return a canvas of pixels, in the memory that they are in. @param {Uint8Array} pixels sRGB and opacity @param {number} width @param {number} height */
 export function canvasOfPixels(pixels, width, height) {
-  const [canvas, context] = newCanvas(width, height);
+  const [canvas, context] = newCanvas(width, height, { willReadFrequently: true });
   context.putImageData(
     new ImageData(new Uint8ClampedArray(/** @type {ArrayBuffer} */ (pixels.buffer)), width, height),
     0,

@@ -1,8 +1,11 @@
 /** What a new connection asks for: the scene that is shown, then what the lost one did not answer; and when one is lost unnoticed. */
 
 const ANSWERED = 20_000; // ms in which the server answers a view or colors: it does so before it draws, and a loaded one took 4 s
-const ALIVE = 8000, // ms in which it answers a page that only asks whether it is there, or sends anything to one that waits
-  MOMENT = 500; // ms in which a page that was stopped hears what came meanwhile
+const ALIVE = 8000; // ms in which it answers a page that only asks whether it is there
+const LOOK = 1000, // ms between two looks of a page that waits for something
+  QUIET = 2000, // ms in which nothing came, after which it asks whether the server is there
+  UNHEARD = 8, // looks from then on until the line to the same machine is given up
+  UNHEARD_FAR = 20; // and one on which a single message may take that long
 const EVERY = 5000; // ms between two looks at the clock; a browser stretches them to a minute in a page that is not seen
 const SLEPT = 100_000; // ms without a look: the machine has slept, or the browser has stopped the page
 
@@ -11,7 +14,7 @@ export class Reconnect {
 
   /** @param {import("./queue.js").Queue} queue @param {Partial<Sent.Open>} first keys of the first `open`
    * @param {() => void} renew closes a connection from which nothing comes, and makes another one
-   * @param {(ms: number) => boolean} silent whether nothing has come for some time, though a picture would not take that long */
+   * @param {(ms: number) => boolean} silent whether nothing has come for some time */
   constructor(queue, first, renew, silent) {
     this.queue = queue;
     this.#first = first;
@@ -51,12 +54,32 @@ export class Reconnect {
     this.queue.entries.push({ open: {}, again });
   }
 
-  /** Connect again if something is still unanswered and nothing else comes, or after a long time: the line is dead.
-   * @param {() => boolean} waits */
+  /** Connect again if something is unanswered after a long time. @param {() => boolean} waits */
   expect(waits) {
-    const look = () => waits() && this.silent(ALIVE - MOMENT) && this.renew();
-    setTimeout(() => setTimeout(look, MOMENT), ALIVE - MOMENT);
     setTimeout(() => waits() && this.renew(), ANSWERED);
+  }
+
+  /** Notice that nothing comes, though the page waits for something: ask, tell that no answer comes, and connect again. Looks are
+   * counted, and no seconds: a page that was stopped first hears what came meanwhile.
+   * @param {{waits: () => boolean, ask: () => void, tell: (unheard: boolean) => void, remote: boolean}} how `ask`: whether the
+   * server is there; `remote`: a slow line @param {AbortSignal} ended */
+  watch({ waits, ask, tell, remote }, ended) {
+    let unheard = 0;
+    const look = () => {
+      if (!waits() || !this.silent(QUIET)) {
+        if (unheard >= UNHEARD) tell(false);
+        unheard = 0;
+        return;
+      }
+      if (!unheard) ask();
+      unheard += 1;
+      if (unheard === UNHEARD) tell(true);
+      if (unheard < (remote ? UNHEARD_FAR : UNHEARD)) return;
+      unheard = 0; // who loses the connection tells why
+      this.renew();
+    };
+    const looks = setInterval(look, LOOK);
+    ended.addEventListener("abort", () => clearInterval(looks));
   }
 
   /** Connect again if the line is dead: a machine has slept, or nothing was heard for long. @param {() => Promise<unknown>} ask a question */

@@ -52,6 +52,11 @@ export class Requests {
     this.here = here;
   }
 
+  /** Whether anything is unanswered. */
+  get waits() {
+    return this.#waiting.length > 0 || this.#jobs.size > 0 || this.#julia !== null;
+  }
+
   /** Send a question. `passing`, of a point: a newer one that is passing, too, takes its place; it is answered by null then.
    * @template {Asked} Question @param {Question} message @param {boolean} [passing] @returns {Promise<AnswerTo<Question>>} */
   ask(message, passing = false) {

@@ -166,8 +166,8 @@ test("a lost connection says why, and the next one is told what is shown and wha
   const { answers, explorer, queue, said, send, drawn } = made();
   queue.move(MOVE, "settled");
   send();
-  answers.lost("");
-  assert.ok(!explorer.connected && explorer.lost);
+  answers.lost("gone");
+  assert.ok(!explorer.connected && explorer.lost === "gone");
   assert.deepEqual(said, ["disconnected"]);
   assert.deepEqual(drawn, [["lost"]]);
   answers.text(/** @type {any} */ ({ t: "welcome", role: "guest" }));

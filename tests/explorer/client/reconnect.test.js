@@ -108,24 +108,69 @@ test("a line that answers nothing for 20 seconds is given up", () => {
   assert.equal(renewed.mock.callCount(), 1);
 });
 
-test("a line on which nothing comes for 8 seconds is given up, and not in a page that was stopped meanwhile", () => {
+/** A page that looks once a second whether what it waits for comes. */
+function watching(/** @type {boolean} */ remote) {
   mock.timers.reset();
-  mock.timers.enable({ apis: ["setTimeout"] });
-  const { renewed, line, reconnect } = made();
+  mock.timers.enable({ apis: ["setInterval"] });
+  const { renewed, line, reconnect } = made(),
+    page = { waits: true, asked: 0, told: /** @type {boolean[]} */ ([]) },
+    end = new AbortController();
+  const how = {
+    waits: () => page.waits,
+    ask: () => void page.asked++,
+    tell: (/** @type {boolean} */ unheard) => void page.told.push(unheard),
+    remote,
+  };
+  reconnect.watch(how, end.signal);
+  return { renewed, line, page, end };
+}
+
+test("a page that waits and hears nothing asks once, and gives the line up after 8 looks", () => {
+  const { renewed, line, page } = watching(false);
+  mock.timers.tick(60_000); // what it waits for takes long, and other things come
+  assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [0, [], 0]);
   line.silent = true;
-  let waits = true;
-  reconnect.expect(() => waits);
-  mock.timers.tick(7500); // a late look: what came meanwhile is heard before the next one
-  waits = false;
+  mock.timers.tick(7000);
+  assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [1, [], 0]);
+  mock.timers.tick(1000);
+  assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [1, [true], 1]);
+  page.waits = false; // there is no connection: what was told stays
+  mock.timers.tick(5000);
+  assert.deepEqual(page.told, [true]);
+});
+
+test("a page that waits for nothing asks for nothing, and a word of the server is an answer", () => {
+  const { renewed, line, page, end } = watching(false);
+  line.silent = true;
+  page.waits = false;
+  mock.timers.tick(60_000);
+  assert.equal(page.asked, 0);
+  page.waits = true;
+  for (let k = 0; k < 5; k++) {
+    line.silent = true;
+    mock.timers.tick(7000);
+    line.silent = false;
+    mock.timers.tick(1000);
+  }
+  assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [5, [], 0]);
+  end.abort();
+  line.silent = true;
+  mock.timers.tick(60_000);
+  assert.equal(renewed.mock.callCount(), 0);
+});
+
+test("on a slow line the page says that no answer comes, and waits longer for a large message", () => {
+  const { renewed, line, page } = watching(true);
+  line.silent = true;
+  mock.timers.tick(8000);
+  assert.deepEqual([page.told, renewed.mock.callCount()], [[true], 0]);
+  line.silent = false;
+  mock.timers.tick(1000);
+  assert.deepEqual(page.told, [true, false]);
+  line.silent = true;
   mock.timers.tick(20_000);
-  assert.equal(renewed.mock.callCount(), 0);
-  waits = true;
-  reconnect.expect(() => waits);
-  mock.timers.tick(7500);
-  mock.timers.tick(499);
-  assert.equal(renewed.mock.callCount(), 0);
-  mock.timers.tick(1);
   assert.equal(renewed.mock.callCount(), 1);
+  mock.timers.reset();
 });
 
 test("a server that does not answer a question is connected to again, and one that refuses it is there", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
 import * as de from "../../../fractals/explorer/client/words/de.js";
@@ -147,6 +148,42 @@ test("lines of the server are in words of the page", () => {
     ["the connection is lost", "The connection is lost"],
   ])
     assert.equal(inWords(line), words);
+});
+
+test("lines about values that are wrong are told in each language", async () => {
+  const lines = {
+    "formula.name: unknown formula 'x; y'; fractals.names('formulas') shows all": [
+      "Formel: unbekannte Formel 'x; y'; das Feld Formel hat alle",
+      "公式: 未知的公式 'x; y'; “公式”面板中有全部",
+    ],
+    "color.coloring: unknown coloring 'smoth'; did you mean 'smooth'?": [
+      "Färbung: unbekannte Färbung 'smoth'; gemeint ist wohl 'smooth'",
+      "着色方式: 未知的着色方式 'smoth'; 是否指 'smooth'？",
+    ],
+    "view.centre: unknown key; did you mean 'center'?": [
+      "Centre: unbekannter Schlüssel; gemeint ist wohl 'center'",
+      "Centre: 未知的键; 是否指 'center'？",
+    ],
+    "view.zoom: '3x' is not a decimal number such as '-0.75' or '3e-6'": [
+      "Zoom: '3x' ist keine Dezimalzahl wie '-0.75' oder '3e-6'",
+      "Zoom: '3x' 不是 '-0.75' 或 '3e-6' 这样的十进制数",
+    ],
+  };
+  const heard = new URL("../../../fractals/explorer/client/heard.js", import.meta.url).href,
+    code = `
+      const page = { document: {}, location: { search: "?language=" + process.argv[1] } };
+      Object.assign(globalThis, page);
+      Object.defineProperty(globalThis, "navigator", { value: { languages: [] } });
+      const { inWords } = await import(${JSON.stringify(heard)});
+      console.log(JSON.stringify(JSON.parse(process.argv[2]).map((line) => inWords(line))));`;
+  for (const [k, language] of ["de", "zh"].entries()) {
+    const given = [language, JSON.stringify(Object.keys(lines))],
+      told = execFileSync(process.execPath, ["--input-type=module", "-e", code, ...given]);
+    assert.deepEqual(
+      JSON.parse(String(told)),
+      Object.values(lines).map((each) => each[k]),
+    );
+  }
 });
 
 test("what a line means is said where the server tells it, whatever the line says", () => {

@@ -6,6 +6,7 @@ import { elsewhere } from "./said.js";
 import { Local } from "./socket.js";
 
 transport.open = () => /** @type {WebSocket} */ (/** @type {unknown} */ (new Local()));
+transport.far = false;
 transport.most = MOST_SIDE;
 transport.lacks = (what) => elsewhere(what, { most: MOST_SIDE });
 transport.upload = async (file) => ({ scene: await sceneOf(file), lost: [], unused: "" });
