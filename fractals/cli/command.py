@@ -322,7 +322,7 @@ def unknown_option(
         # Without the dashes, which all have: else --keep would be near --eye
         longs = {each[2:]: each for each in known if each.startswith("--")}
         typed = name[:50].lstrip("-").lower()
-        near = difflib.get_close_matches(typed, longs, n=1, cutoff=0.7)
+        near = difflib.get_close_matches(typed, longs, n=1, cutoff=0.72)
         meant = longs[near[0]] if near else ""
     hint = f"did you mean '{meant}'?" if meant else f"'{verb_name} --help' lists the options"
     return f"unknown option '{name}'; {hint}"

@@ -240,8 +240,8 @@ def _looped(scene: Scene, loops: Mapping[str, float], seconds: float | None) -> 
         rounds = round(length / once)
         if rounds < 1 or not math.isclose(rounds * once, length, rel_tol=1e-9):
             raise OptionError(
-                f"seconds={length:g}: this is no whole number of cycles of {once:g} s: the "
-                "loop would jump"
+                f"{name}={once:g}: {length:g} s are no whole number of such rounds: the loop would "
+                "jump"
             )
         tracks[track] = [[0, first], [length, first + rounds * whole]]
     return {"loop": True, "tracks": tracks, "seconds": length}

@@ -101,6 +101,7 @@ def test_tracks_of_a_file(film):
         (["seahorse", "--seconds", "x"], 2, "--seconds: 'x' is no time"),
         (["seahorse", "--cycle", "0"], 2, "--cycle 0: give more than 0 seconds"),
         (["seahorse", "--cycle", "2", "--seconds", "3"], 2, "the loop would jump"),
+        (["seahorse", "--cycle", "0.4", "--turn", "1"], 2, "--cycle 0.4: 1 s are no whole number"),
         (
             ["seahorse", "--fps", "fast"],
             2,
