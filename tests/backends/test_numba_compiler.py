@@ -8,6 +8,7 @@ import operator
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numba
@@ -19,7 +20,7 @@ from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 from numba.extending import intrinsic
 
-from fractals.backends import code_cache, numba_code
+from fractals.backends import code_cache, numba_code, numba_compiler
 from fractals.backends.cpu import entry
 from fractals.backends.cpu.programs import program_of
 
@@ -273,6 +274,7 @@ def run_in_new_process(script):
 
 FEW = """
 import sys
+import weakref
 import numba, numpy as np
 from fractals.backends.cpu import entry
 from fractals.backends.cpu.programs import program_of
@@ -309,6 +311,7 @@ def test_few_declarations_are_loaded_for_our_own_functions():
 
 ALL = """
 import sys
+import weakref
 import fractals
 from fractals import catalog
 
@@ -367,3 +370,19 @@ def test_functions_are_compiled_within_each_other_beyond_pythons_limit():
     finally:
         sys.setrecursionlimit(max(before, sys.getrecursionlimit()))
     assert values.tolist() == [3, 1, 1]
+
+
+def test_garbage_of_compiling_is_collected_now_and_then():
+    """Numba leaves some 30 MB of it a picture, and Python hardly ever looks at old objects."""
+
+    class Node:
+        """What refers to itself, so that only a collection frees it."""
+
+    made = []
+    for _ in range(2 * numba_compiler.COLLECTED):
+        with numba_compiler._without_collections():
+            node = Node()
+            node.own = node
+            made.append(weakref.ref(node))
+            del node
+    assert sum(each() is not None for each in made) <= numba_compiler.COLLECTED
