@@ -7,6 +7,7 @@ import subprocess
 import sys
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
@@ -437,15 +438,16 @@ def test_places_are_rounded_once(rotation):
     drawn = scene(size=(7, 5), center=("-0.1234567890123456789", "0.7"), rotation=rotation)
     plan = make_plan(drawn)
     columns, rows = coordinates(plan)
-    turn = math.radians(rotation)
-    cos, sin = (Fraction(math.cos(turn)), Fraction(math.sin(turn))) if rotation else (1, 0)
-    x, y = plan.center if rotation else (plan.center[0], Fraction(0))
+    with mpmath.workdps(40):
+        half_turns = mpmath.mpf(rotation) / 180
+        cos, sin = (Fraction(float(part(half_turns))) for part in (mpmath.cospi, mpmath.sinpi))
+    x, y = plan.center if sin else (plan.center[0], Fraction(0))
     for i in range(7):
         d = (2 * i - 6) * plan.pixel / 2
         assert list(columns[:, i]) == [float(x + cos * d), float(y + sin * d)]
     for j in range(5):
         d = (4 - 2 * j) * plan.pixel / 2
-        above = Fraction(0) if rotation else plan.center[1]
+        above = Fraction(0) if sin else plan.center[1]
         assert list(rows[:, j]) == [float(-sin * d), float(above + cos * d)]
 
 
