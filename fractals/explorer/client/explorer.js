@@ -143,7 +143,6 @@ export class Explorer extends EventTarget {
           tell: (unheard) => {
             this.lost = unheard ? say("the_server_does_not_answer") : "";
           },
-          remote,
         },
         this.#ended.signal,
       );

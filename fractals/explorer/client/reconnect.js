@@ -4,8 +4,8 @@ const ANSWERED = 20_000; // ms in which the server answers a view or colors: it 
 const ALIVE = 8000; // ms in which it answers a page that only asks whether it is there
 const LOOK = 1000, // ms between two looks of a page that waits for something
   QUIET = 2000, // ms in which nothing came, after which it asks whether the server is there
-  UNHEARD = 8, // looks from then on until the line to the same machine is given up
-  UNHEARD_FAR = 20; // and one on which a single message may take that long
+  UNHEARD = 8, // looks from then on until it says so
+  GIVEN_UP = 20; // and until it connects again: a single message may take that long on a slow line, or on a busy machine
 const EVERY = 5000; // ms between two looks at the clock; a browser stretches them to a minute in a page that is not seen
 const SLEPT = 100_000; // ms without a look: the machine has slept, or the browser has stopped the page
 
@@ -61,9 +61,9 @@ export class Reconnect {
 
   /** Notice that nothing comes, though the page waits for something: ask, tell that no answer comes, and connect again. Looks are
    * counted, and no seconds: a page that was stopped first hears what came meanwhile.
-   * @param {{waits: () => boolean, ask: () => void, tell: (unheard: boolean) => void, remote: boolean}} how `ask`: whether the
-   * server is there; `remote`: a slow line @param {AbortSignal} ended */
-  watch({ waits, ask, tell, remote }, ended) {
+   * @param {{waits: () => boolean, ask: () => void, tell: (unheard: boolean) => void}} how `ask`: whether the server is
+   * there @param {AbortSignal} ended */
+  watch({ waits, ask, tell }, ended) {
     let unheard = 0;
     const look = () => {
       if (!waits() || !this.silent(QUIET)) {
@@ -74,7 +74,7 @@ export class Reconnect {
       if (!unheard) ask();
       unheard += 1;
       if (unheard === UNHEARD) tell(true);
-      if (unheard < (remote ? UNHEARD_FAR : UNHEARD)) return;
+      if (unheard < GIVEN_UP) return;
       unheard = 0; // who loses the connection tells why
       this.renew();
     };

@@ -109,7 +109,7 @@ test("a line that answers nothing for 20 seconds is given up", () => {
 });
 
 /** A page that looks once a second whether what it waits for comes. */
-function watching(/** @type {boolean} */ remote) {
+function watching() {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setInterval"] });
   const { renewed, line, reconnect } = made(),
@@ -119,20 +119,21 @@ function watching(/** @type {boolean} */ remote) {
     waits: () => page.waits,
     ask: () => void page.asked++,
     tell: (/** @type {boolean} */ unheard) => void page.told.push(unheard),
-    remote,
   };
   reconnect.watch(how, end.signal);
   return { renewed, line, page, end };
 }
 
-test("a page that waits and hears nothing asks once, and gives the line up after 8 looks", () => {
-  const { renewed, line, page } = watching(false);
+test("a page that waits and hears nothing asks once, says so after 8 looks, and gives the line up after 20", () => {
+  const { renewed, line, page } = watching();
   mock.timers.tick(60_000); // what it waits for takes long, and other things come
   assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [0, [], 0]);
   line.silent = true;
   mock.timers.tick(7000);
   assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [1, [], 0]);
   mock.timers.tick(1000);
+  assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [1, [true], 0]);
+  mock.timers.tick(12_000);
   assert.deepEqual([page.asked, page.told, renewed.mock.callCount()], [1, [true], 1]);
   page.waits = false; // there is no connection: what was told stays
   mock.timers.tick(5000);
@@ -140,7 +141,7 @@ test("a page that waits and hears nothing asks once, and gives the line up after
 });
 
 test("a page that waits for nothing asks for nothing, and a word of the server is an answer", () => {
-  const { renewed, line, page, end } = watching(false);
+  const { renewed, line, page, end } = watching();
   line.silent = true;
   page.waits = false;
   mock.timers.tick(60_000);
@@ -159,8 +160,8 @@ test("a page that waits for nothing asks for nothing, and a word of the server i
   assert.equal(renewed.mock.callCount(), 0);
 });
 
-test("on a slow line the page says that no answer comes, and waits longer for a large message", () => {
-  const { renewed, line, page } = watching(true);
+test("an answer that comes late takes back what was said", () => {
+  const { renewed, line, page } = watching();
   line.silent = true;
   mock.timers.tick(8000);
   assert.deepEqual([page.told, renewed.mock.callCount()], [[true], 0]);
