@@ -16,10 +16,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from fractals.errors import OptionError
-from fractals.kernels.angles import direction
 from fractals.rendering.families import moves_of
 from fractals.scene.film import FilmSettings, Key
-from fractals.scene.geometry import place_of
+from fractals.scene.geometry import exact_direction, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, decimals, log2, power_of_two, width_text
 
@@ -172,7 +171,7 @@ class FilmPart:
             return replace(_panned(self.start, self.end, way), rotation=rotation)
         assert self.fixed
         ratio = power_of_two(-self.octaves * way)
-        cos, sin = _direction(turned)
+        cos, sin = exact_direction(turned)
         x, y = (self.start.center[k] - self.fixed[k] for k in (0, 1))
         center = (
             self.fixed[0] + (cos * x - sin * y) * ratio,
@@ -197,18 +196,13 @@ class FilmPart:
         return (seconds - self.begins) / length if length else 1.0
 
 
-def _direction(degrees: float) -> Point:
-    cos, sin = direction(degrees)
-    return Fraction(cos), Fraction(sin)
-
-
 def fixed_point(start: FilmView, end: FilmView) -> Point | None:
     """Return the point that stands still on the screen between two views; None for a pan."""
     if start.center == end.center:
         return start.center
     if start.width == end.width:
         return None
-    cos, sin = _direction(end.rotation - start.rotation)
+    cos, sin = exact_direction(end.rotation - start.rotation)
     ratio = end.width / start.width
     a, b = 1 - ratio * cos, -ratio * sin  # 1 - q
     x = end.center[0] - ratio * (cos * start.center[0] - sin * start.center[1])

@@ -304,14 +304,14 @@ def _turned(view: View) -> Matrix:
     one, zero = Fraction(1), Fraction(0)
     a, b, c, d = one, zero, zero, one
     if view.stretch != 1:
-        cos, sin = _direction(view.stretch_angle)
+        cos, sin = exact_direction(view.stretch_angle)
         along, across = 1 / Fraction(view.stretch), Fraction(view.stretch)
         a, d = along * cos**2 + across * sin**2, along * sin**2 + across * cos**2
         b = c = (along - across) * cos * sin
     if view.mirror:
         c, d = -c, -d
     if view.rotation:
-        cos, sin = _direction(view.rotation)
+        cos, sin = exact_direction(view.rotation)
         a, b, c, d = cos * a - sin * c, cos * b - sin * d, sin * a + cos * c, sin * b + cos * d
     return a, b, c, d
 
@@ -332,7 +332,8 @@ def is_plain(view: View) -> bool:
     return view.stretch == 1 and not view.mirror and not view.rotation
 
 
-def _direction(degrees: float) -> tuple[Fraction, Fraction]:
+def exact_direction(degrees: float) -> tuple[Fraction, Fraction]:
+    """Return the cosine and the sine of an angle in degrees, as views are turned by it."""
     cos, sin = direction(degrees)
     return Fraction(cos), Fraction(sin)
 

@@ -274,7 +274,6 @@ def run_in_new_process(script):
 
 FEW = """
 import sys
-import weakref
 import numba, numpy as np
 from fractals.backends.cpu import entry
 from fractals.backends.cpu.programs import program_of
@@ -311,7 +310,6 @@ def test_few_declarations_are_loaded_for_our_own_functions():
 
 ALL = """
 import sys
-import weakref
 import fractals
 from fractals import catalog
 

@@ -98,7 +98,8 @@ const BITS = 128n, // behind the point
 export function direction(degrees) {
   const { n, d } = ofDouble(degrees),
     [below, turn] = [90n * d, 360n * d];
-  const [quarters, rest] = [(((n % turn) + turn) % turn) / below, ((n % turn) + turn) % below];
+  const whole = ((n % turn) + turn) % turn,
+    [quarters, rest] = [whole / below, whole % below];
   const angle = (rest * PI) / d / 180n;
   let [cos, sin] = [0n, 0n];
   for (let [term, k] = [1n << BITS, 0n]; term; term = (term * angle) / (++k << BITS)) {
