@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -15,14 +16,7 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
     True
     """
-    kind = type(a)
-    if kind in _TWICE:  # asked first, for the sake of reference orbits
-        return a * b + c  # a second rounding at their precision does not matter
-    rounded = _FMA.get(kind) or (_FMA[float] if isinstance(a, float) else None)
-    if rounded is None:
-        _TWICE.add(kind)
-        return a * b + c
-    return rounded(a, b, c)
+    return _FMA[type(a)](a, b, c)
 
 
 @functools.cache
@@ -55,16 +49,29 @@ def _quick(a: float, b: float, c: float) -> Any:
         return math.copysign(math.inf, a * b + c) if finite else a * b + c
 
 
-_TWICE: set[type] = set()  # types met here whose sums are rounded after their products
-_FMA: dict[type, Callable[..., Any]] = {
-    **dict.fromkeys((float, np.float64), _quick if _by_python else _exact),
-    np.float32: _single,
-}
+def _twice(a: Any, b: Any, c: Any) -> Any:
+    return a * b + c  # a second rounding does not matter at the precision of reference orbits
+
+
+class _ByType(dict[type, Callable[..., Any]]):
+    """What fma does for numbers of a type; one that is met for the first time is added."""
+
+    def __missing__(self, kind: type) -> Callable[..., Any]:
+        self[kind] = self[float] if issubclass(kind, float) else _twice
+        return self[kind]
+
+
+_FMA = _ByType(
+    {
+        **dict.fromkeys((float, np.float64), _quick if _by_python else _exact),
+        np.float32: _single,
+    }
+)
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
     """Return `a` where `condition` holds, otherwise `b`; both are computed."""
-    if isinstance(condition, np.ndarray):
+    if type(condition) is ndarray:
         return np.where(condition, a, b)
     return a if condition else b
 
@@ -74,7 +81,8 @@ def number(value: float, like: Any) -> Any:
 
     A bare ``0.25`` in a formula would turn float32 arithmetic into float64.
     """
-    return np.full_like(like, value) if isinstance(like, np.ndarray) else type(like)(value)
+    kind = type(like)
+    return np.full_like(like, value) if kind is ndarray else kind(value)
 
 
 def sqrt(v: Any) -> Any:
