@@ -565,7 +565,7 @@ def test_parts_of_the_last_point_are_added_to_counts(name, rule, parts):
 @pytest.mark.parametrize("name", ["mandel", "trice", "mandel)(julia #t)(juliaseed -0.7 0.3"])
 def test_colors_inside_by_the_last_point(name, rule, entry):
     """z is that after as many steps as XaoS takes from the pixel, on its plane."""
-    size = (24, 18)
+    size = (16, 12)
     scene, _ = read(f"{name})(palettecolors {NINE})(incoloring {rule})(view -0.3 0.1 2 1.5")
     scene = scene.replace(size=size, supersampling=1)
     raw = fractals.compute(scene, device="python")
@@ -574,7 +574,7 @@ def test_colors_inside_by_the_last_point(name, rule, entry):
     seen = 0
     for j in range(size[1]):
         for i in range(size[0]):
-            p = complex(-0.3 + 2 * ((i + 0.5) / 24 - 0.5), 0.1 + 1.5 * ((j + 0.5) / 18 - 0.5))
+            p = complex(-0.3 + 2 * ((i + 0.5) / 16 - 0.5), 0.1 + 1.5 * ((j + 0.5) / 12 - 0.5))
             z, c = p, -0.7 + 0.3j if "julia" in name else p
             step = trice if name == "trice" else power(2)
             for _ in range(LIMIT):
@@ -626,7 +626,7 @@ def test_counts_run_down_in_some_cells(name, rule, bailout):
     """Pixels have the colors of 1 + the count, or of 1 + the limit - the count, in some cells."""
     scene, lost = read(f"{name})(bailout {bailout})(palettecolors {NINE})(outcoloring {rule}")
     assert not lost
-    scene = scene.replace(size=(24, 18), supersampling=1)
+    scene = scene.replace(size=(16, 12), supersampling=1)
     raw = fractals.compute(scene, device="python")
     pixels = fractals.recolor(raw, device="python").pixels.reshape(-1, 3)
     palette = scene.color.make_palette()

@@ -200,5 +200,5 @@ def test_probing_is_not_booked_as_compiling(monkeypatch, view, stage):
 def test_a_dry_run_tells_the_limit_that_the_picture_is_drawn_with(run):
     view = ("--center=-1.2501,0.003", "--width", "1e-4", "--cpu")
     planned = json.loads(run("render", *view, "--dry-run", "--json")[1])
-    drawn = json.loads(run("render", *view, "--size", "16x9", "--json")[1])
+    drawn = json.loads(run("render", *view, "--size", "4x2", "--json")[1])
     assert planned["max_iterations"] == drawn["max_iterations"] > 10_000

@@ -259,7 +259,7 @@ def sums_of(names, device):
     ]
     scene = fractals.load_scene(
         formula={"name": "flame", "transforms": transforms},
-        **{"size": (24, 16), "width": "9", "fuse": 4, "steps": 4},
+        **{"size": (12, 8), "width": "9", "fuse": 4, "steps": 4},
     )
     hits = fractals.compute(scene, device=device, quality=2.0, supersampling=1)
     assert hits.hits > 100

@@ -77,7 +77,7 @@ def test_sun_sky_and_emission_add_up_to_the_light(tmp_path):
 def test_the_suns_light_is_direct_or_kept_off_by_a_shadow(tmp_path, monkeypatch):
     """Without haze, glow and bounces the sun's light is direct, and without shadows it is both."""
     keys = {"samples": 3, "bounces": 0, "haze": 0.0, "gloss": 1.0, "sky": ("#000", "#000", "#000")}
-    scene = solid_scene("amazing_surf", **keys, sun=LOW, size=(15, 10), relight=True)
+    scene = solid_scene("amazing_surf", **keys, sun=LOW, size=(9, 6), relight=True)
     monkeypatch.setattr("fractals.space.plan.GLOW", 0.0)
     planes = channels(tmp_path / "a.exr", scene)
     light = np.stack([planes[name] for name in "RGB"], axis=2)
