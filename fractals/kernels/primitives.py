@@ -61,12 +61,8 @@ class _ByType(dict[type, Callable[..., Any]]):
         return self[kind]
 
 
-_FMA = _ByType(
-    {
-        **dict.fromkeys((float, np.float64), _quick if _by_python else _exact),
-        np.float32: _single,
-    }
-)
+_FMA = _ByType(dict.fromkeys((float, np.float64), _quick if _by_python else _exact))
+_FMA[np.float32] = _single
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:

@@ -2,7 +2,8 @@
 
 flam3 puts flames into roots of several names, ``<pick>`` among them. Apophysis and JWildfire read
 and write attributes as text, so that their files may be no XML: a name may have & and <, an
-attribute may stand there twice, and JWildfire calls the second swirl of a transform ``swirl#1#``.
+attribute may stand there twice, or follow the one before it without a space, and JWildfire calls
+the second swirl of a transform ``swirl#1#``.
 """
 
 import re
@@ -18,8 +19,8 @@ FORBIDDEN = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)  # entities can gr
 # These are possessive and end at <, so that a search takes time in proportion to the text.
 # Declarations, and roots, whose attributes need no quotes in Apophysis.
 NO_TAGS = re.compile(r"<\?[^<>]*+>|</?flames\b[^<>]*+>", re.IGNORECASE)
-ATTRIBUTE = re.compile(r"""\s++([^\s="'<>/]++)\s*+=\s*+"([^"]*+)\"""")
-TAG = re.compile(r"""<([A-Za-z][\w.-]*+)((?:\s++[^\s="'<>/]++\s*+=\s*+"[^"]*+")*+)\s*+(/?)>""")
+ATTRIBUTE = re.compile(r"""\s*+([^\s="'<>/]++)\s*+=\s*+"([^"]*+)\"""")
+TAG = re.compile(r"""<([A-Za-z][\w.-]*+)((?:\s*+[^\s="'<>/]++\s*+=\s*+"[^"]*+")*+)\s*+(/?)>""")
 BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
 AGAIN = re.compile(r"#(\d+)#")
 

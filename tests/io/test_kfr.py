@@ -366,6 +366,7 @@ def test_a_count_has_its_step_of_the_palette(method, transfer, value, step):
         ),
         ("real: 0\n", "another norm in the escape test (real: 0)"),
         ("Iterations: 99000000000\n", "the limit of 99000000000 iterations"),
+        ("Iterations: 18446744073709551615\n", "the limit of 18446744073709551615 iterations"),
         ("Re: 0\nFrobnicate: 3\n", "'Frobnicate: 3', which is not known"),
         ("SmoothMethod: 1\n", "linear smoothing (SmoothMethod: 1)"),
     ],

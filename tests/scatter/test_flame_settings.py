@@ -58,6 +58,14 @@ def test_of_attributes_of_one_name_the_last_counts():
     assert read(flame('scale="40"')).table["view"]["width"] == "1.5"
 
 
+def test_attributes_without_a_space_between_them():
+    for name in ("own", "a & b"):
+        text = flame(f'name="{name}"scale="40"', of_map='weight="3"color="1"swirl="2"')
+        assert read(text).table == read(text.replace('"scale', '" scale')).table
+        assert transform(text)["weight"] == 3
+        assert transform(text)["variations"] == {"linear": 1.0, "swirl": 2.0}
+
+
 def test_a_file_in_the_encodings_of_windows():
     text = flame('name="Blüte"')
     for data in (text.encode("utf-16"), f'<?xml encoding="utf-16"?>{text}'.encode("utf-16")):
@@ -207,7 +215,7 @@ def test_more_final_transforms_and_those_behind_the_flame():
 
 def test_much_text_that_is_no_xml_is_read_in_little_time():
     """Steps of the search grow with the text, and not with its square."""
-    for more in ('<xform a="1" ', "<?", "<flames ", "<!--", '<a p="<a q=" '):
+    for more in ('<xform a="1" ', "<?", "<flames ", "<!--", '<a p="<a q=" ', '<a b="1"c'):
         with pytest.raises(SceneError, match="no XML"):
             read(flame('name="&"') + more * 200_000)
 

@@ -66,17 +66,17 @@ def positive(text: Any, where: str) -> Decimal:
     return value
 
 
-def whole(text: Any, where: str) -> int:
-    """Return a whole number of at most 18 digits."""
+def whole(text: Any, where: str, digits: int = 18) -> int:
+    """Return a whole number of at most so many digits."""
     given = shown(text).strip()
-    if isinstance(text, bool) or not re.fullmatch(r"[+-]?[0-9]{1,18}", given):
+    if isinstance(text, bool) or not re.fullmatch(rf"[+-]?[0-9]{{1,{digits}}}", given):
         raise SceneError(f"{where}: '{shown(given, 40)}' is not a whole number")
     return int(given)
 
 
 def limit(text: Any, where: str, lost: list[str]) -> int:
     """Return a limit of iterations, lowered where a scene can't have as many."""
-    steps = whole(text, where)
+    steps = whole(text, where, 40)  # 2**64 - 1, of programs that know no limit
     if steps > MAX_ITERATIONS:
         lost.append(f"the limit of {steps} iterations: {MAX_ITERATIONS} is the most")
     if steps < 1:
