@@ -54,7 +54,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "escape_radius": ("Radius beyond which an orbit has escaped, 2 or more.", ()),
     "precision": (
         "Number type: auto (float64, or double-double where a formula without a perturbed step "
-        "needs more digits), float64, double-double, or float32, which is for wide views only.",
+        "needs more digits; for flames and attractors float32 where that has enough), float64, "
+        "double-double, or float32, which is for wide views only.",
         ("auto", "float64", "float32", "double-double"),
     ),
     "coloring": ("Coloring, such as smooth or stripe_average,density=7.", ()),

@@ -106,7 +106,7 @@ FARTHEST = {"float32": 10**15, "float64": 10**140}
 # Points for each pixel, by quality: of flames and attractors, and of orbits, which cost some ten
 # times as much each.
 POINTS = {"draft": (5.0, 1.0), "good": (50.0, 10.0), "best": (500.0, 100.0)}
-SPARE = 8  # log2 of the fewest numbers of float32 along a bucket; with 2**6 lines become pearls
+SPARE = 8  # log2 of the fewest numbers along a bucket; with 2**6 lines become pearls
 PILOT = 256  # columns of the picture in which a pilot counts
 LIMIT = 2000  # steps of an orbit where the scene says "auto"
 ORBIT = 80.0  # points of trajectories that take as long as an orbit, by a rough guess
@@ -345,6 +345,7 @@ class ScatterPlan:
             **({"bands": self.bands, "games": self.games} if self.bands > 1 else {}),
             "seconds": float(f"{self.seconds:.2g}"),
             "memory": self.memory,
+            "note": grid_note(self),
         }
 
     def exposure(self, hits: "Hits", totals: "Totals | None" = None) -> "Exposure":
@@ -469,7 +470,7 @@ def make_scatter_plan(
     if scene.color.layers:
         raise SceneError("color.layers: a scatter image has one layer, of its palette's colors")
     width, center = place_of(scene)
-    single = not isinstance(formula, Buddhabrot) and _has_room(scene, width, center)
+    single = not isinstance(formula, Buddhabrot) and _has_room(scene, width, center, "float32")
     number = single_type(scene, "float32" if single else "float64")
     plan = ScatterPlan(scene, formula, device, threads, width, center, number, keeps)
     _check_place(plan)
@@ -487,8 +488,10 @@ def make_scatter_plan(
     return plan
 
 
-def _has_room(scene: Scene, width: Fraction, center: tuple[Fraction, Fraction]) -> bool:
-    """Tell whether a view has enough numbers of float32 along a bucket.
+def _has_room(
+    scene: Scene, width: Fraction, center: tuple[Fraction, Fraction], number: str
+) -> bool:
+    """Tell whether a view has enough numbers of a type along a bucket.
 
     With fewer, hits lie on a grid, and orbits soon end in cycles. The small cells of a Buddhabrot
     need float64 in any view.
@@ -496,7 +499,18 @@ def _has_room(scene: Scene, width: Fraction, center: tuple[Fraction, Fraction]) 
     buckets = scene.image.size[0] * scene.image.supersampling
     bucket = finest(scene.view, width, scene.image.size) / buckets
     reach = max(home_width_of(scene) / 2, *map(abs, center))
-    return bool(reach <= bucket * 2 ** (BITS["float32"] - SPARE))
+    return bool(reach <= bucket * 2 ** (BITS[number] - SPARE))
+
+
+def grid_note(plan: ScatterPlan) -> str:
+    """Return a line for the user where points lie on the grid of their numbers; or nothing."""
+    if _has_room(plan.scene, plan.width, plan.center, plan.precision):
+        return ""
+    more = ", or give precision='float64'" if plan.precision == "float32" else ""
+    return (
+        f"points lie on a grid, because {plan.precision} has few numbers in so narrow a view: "
+        f"draw a wider one{more}"
+    )
 
 
 def _check_place(plan: ScatterPlan) -> None:

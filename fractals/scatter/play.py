@@ -28,6 +28,7 @@ from fractals.scatter.plan import (
     Hits,
     ScatterPlan,
     Totals,
+    grid_note,
     make_scatter_plan,
 )
 from fractals.scene.model import Scene
@@ -472,6 +473,6 @@ def open_player(scene: Scene, options: RenderOptions, keeps: Keeps = "raw") -> P
     plan = plan.fitted(free)
     plan.check_memory(free)
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
-    if note:
-        options.on_message(note)
+    for line in filter(None, (note, grid_note(plan))):
+        options.on_message(line)
     return Player(replace(plan, device=device.kind), backend)

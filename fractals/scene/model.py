@@ -211,8 +211,8 @@ class Iteration(Table):
     precision: Literal["auto", "float64", "float32", "double-double"] = entry(
         default="auto",
         description="number type: auto (float64, or double-double where a formula without a "
-        "perturbed step needs more digits), float64, double-double, or float32, which is for wide "
-        "views only",
+        "perturbed step needs more digits; for flames and attractors float32 where that has "
+        "enough), float64, double-double, or float32, which is for wide views only",
     )
 
     @property

@@ -242,9 +242,31 @@ def test_narrow_views_have_points_of_float64():
     for precision in ("auto", "float32"):
         narrow = {"width": "1e-4", "quality": 4000, "supersampling": 1, "precision": precision}
         hit[precision] = (
-            (fractals.compute(line, **narrow, device="cpu").sums > 0).any((0, 2)).mean()
+            (fractals.compute(line, **narrow, device="cpu", on_message=str).sums > 0)
+            .any((0, 2))
+            .mean()
         )
     assert hit["float32"] < 0.7 * hit["auto"]
+
+
+def test_a_view_with_few_numbers_of_its_type_is_told():
+    """Also before it is drawn; a view of which a line is not a grid has no note."""
+    narrow = {"formula": "henon", "center": ("0.6313544", "0.1894063"), "size": (24, 15)}
+    for precision, width, more in (
+        ("auto", "1e-14", ""),
+        ("float32", "1e-6", ", or give precision='float64'"),
+    ):
+        said, keys = [], {**narrow, "precision": precision, "quality": 1}
+        fractals.render(**keys, width=width, device="cpu", on_message=said.append)
+        number = "float64" if precision == "auto" else precision
+        wanted = (
+            f"points lie on a grid, because {number} has few numbers in so narrow a view: draw a "
+            f"wider one{more}"
+        )
+        assert said == [wanted]
+        assert fractals.plan(**keys, width=width).to_table()["note"] == wanted
+        wider = fractals.plan(**keys, width="0.01").to_table()
+        assert wider["note"] == ""
 
 
 def test_all_moments_of_a_frame_have_the_number_type_of_the_first():
