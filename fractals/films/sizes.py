@@ -26,6 +26,7 @@ PLACES, RUN = 3, 5  # places of a film, and frames there that follow each other
 ACROSS = 480  # pixels, to which wider frames are made smaller
 LEAST = max(codec.least for codec in encode.CODECS.values())  # pixels of a side, of any codec
 PATIENCE = 10.0  # seconds that these frames may take by their forecast
+ENOUGH = 4.0  # seconds that they took, after which no other place is begun
 # Bits of a frame grow with its pixels to this power (measured: zooms of 320x180 and 1280x720).
 GROWTH = 0.78
 LARGER = 1.2  # files of whole films were 1.05 to 1.37 times as large as such short ones tell
@@ -47,8 +48,10 @@ def with_measured_file(film: Timeline, plan: FilmPlan, path: str | Path) -> Film
     count, video = len(small), plan.video
     run = min(RUN, count)
     begins = np.unique(np.linspace(0, count - run, PLACES).astype(int)).tolist()
-    keys, others, spent = [], [], 0.0
-    for begin in begins:
+    keys, others, spent, started = [], [], 0.0, perf_counter()
+    for begin in [*begins[1:], *begins[:1]]:  # the first frames of a zoom tell least
+        if keys and perf_counter() - started > ENOUGH:
+            break
         frames = list(small.frames(begin, begin + run))
         first = _bytes(small, frames[:1], video, path)
         begun = perf_counter()
@@ -62,7 +65,7 @@ def with_measured_file(film: Timeline, plan: FilmPlan, path: str | Path) -> Film
     scale = math.prod(film.size) / math.prod(small.size)
     found = segments * float(np.mean(keys)) + (count - segments) * float(np.mean(others))
     found *= LARGER * scale**GROWTH if video else scale
-    seconds = 0.0 if video else spent * scale * count / (run * len(begins))
+    seconds = 0.0 if video else spent * scale * count / (run * len(keys))
     return replace(plan, measured=round(found), writing=seconds)
 
 

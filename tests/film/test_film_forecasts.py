@@ -1,5 +1,6 @@
 """What a film is told to be before it is made: its size, what it lacks, what it can't hold."""
 
+import itertools
 import wave
 
 import numpy as np
@@ -90,6 +91,19 @@ def test_forecasts_count_sound(tmp_path, ffmpeg, cycle, suffix):
     assert measured.bytes == measured.measured + added
     loop = video_of("a.webp")
     assert cycle.plan(loop, sound=True).bytes == cycle.plan(loop).bytes
+
+
+def test_frames_that_take_longer_than_forecast_end_the_measuring(monkeypatch):
+    """By a clock that goes on by a minute each time it is asked: one place has frames enough."""
+    film = fractals.film(scene(), cycle=2, device="cpu", size=(16, 12), max_iterations=9)
+    clock, asked = itertools.count(0, 60), []
+    monkeypatch.setattr("fractals.films.sizes.perf_counter", lambda: next(clock))
+    honest = type(film).frames
+    monkeypatch.setattr(
+        type(film), "frames", lambda own, *part: asked.append(part) or honest(own, *part)
+    )
+    assert with_measured_file(film, film.plan(None), "a.webp").measured
+    assert len(asked) == 1
 
 
 def test_frames_that_take_long_are_not_measured(monkeypatch):
