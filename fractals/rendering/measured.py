@@ -27,7 +27,7 @@ TILE_STEPS = 2**32  # most steps of such a tile, in float64: a second or two of 
 SHARE = 100  # of a small picture, one pixel in 100 is measured
 CALLS = 6  # that iterate a single pixel, for the seconds of a call
 STRIDE = 13  # from a tile to the next that is measured: few of them are spread over the picture
-PATIENCE = 20  # seconds after which no further tile is measured
+PATIENCE = 8  # seconds after which no further tile is measured
 # Seconds of the reference orbit, by its estimate, beyond which nothing is measured; after twice as
 # many it is given up. At a width of 1e-8300 the estimate is 6 seconds, at 1e-10000 it is 10.
 MAX_REFERENCE = 6
