@@ -23,7 +23,7 @@ from fractals.io.image import Image
 from fractals.rendering.families import family_of
 
 PLACES, RUN = 3, 5  # places of a film, and frames there that follow each other
-ACROSS = 480  # pixels, to which wider frames are made smaller
+ACROSS = 320  # pixels, to which wider frames are made smaller
 LEAST = max(codec.least for codec in encode.CODECS.values())  # pixels of a side, of any codec
 PATIENCE = 10.0  # seconds that these frames may take by their forecast
 ENOUGH = 4.0  # seconds that they took, after which no other place is begun

@@ -112,7 +112,7 @@ def test_frames_that_take_long_are_not_measured(monkeypatch):
     monkeypatch.setattr("fractals.films.sizes.PATIENCE", 0.0)
     assert with_measured_file(film, plan, "a.webp") is plan
     wide = fractals.film(scene(), cycle=2, device="python", size=(2000, 1001), max_iterations=9)
-    assert _reduced(wide).size == (480, 240)
+    assert _reduced(wide).size == (320, 160)
 
 
 @pytest.mark.parametrize(
