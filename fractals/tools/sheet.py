@@ -18,6 +18,7 @@ from fractals.scene.paint import BLENDS
 
 KINDS = ("palettes", "colorings", "density,offset", "blends")
 WIDTH = 256  # pixels of a picture
+SAMPLES = 16  # of a pixel of a solid or a relief: only shadows show grain
 COLUMNS = 5
 STRIP, TEXT, GAP, SEAM = 26, 25, 14, 2  # pixels: heights, and the space between pictures
 EMPTY = 0.98  # share of pixels of one color, beyond which a coloring shows nothing
@@ -35,10 +36,12 @@ class Cell(NamedTuple):
 
 
 def reduced(scene: Scene) -> Scene:
-    """Return the scene at the size of a picture in a sheet."""
+    """Return the scene at the size of a picture in a sheet, with few samples of light."""
     across, down = scene.image.size
     high = min(max(1, round(WIDTH * down / across)), 2 * WIDTH)
-    return scene.replace(size=(WIDTH, high), bits=8, gamut="srgb", hdr=False)
+    lit = scene.family in ("solid", "relief") and scene.light.samples == "auto"
+    light = {"samples": SAMPLES} if lit else {}
+    return scene.replace(size=(WIDTH, high), bits=8, gamut="srgb", hdr=False, **light)
 
 
 def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:

@@ -196,3 +196,11 @@ def test_recolor_takes_the_colors_and_layers_of_scenes(run):
     assert drawn.color.palette == "ember"
     assert [layer.coloring.name for layer in drawn.color.layers] == ["count"]
     assert drawn.color.density == raw.scene.color.density
+
+
+def test_solids_in_a_sheet_have_few_samples():
+    """As many as the picture's own took five times as long, for grain that hardly shows."""
+    solid = fractals.load_scene("edelweiss")
+    assert fractals.plan(solid, size=(16, 10)).samples_per_pixel > 2 * sheet.SAMPLES
+    assert sheet.reduced(solid).light.samples == sheet.SAMPLES
+    assert sheet.reduced(solid.replace(samples=3)).light.samples == 3
