@@ -22,9 +22,11 @@ from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
 from fractals.rendering.options import RenderOptions
 
-CPU = RenderOptions(device="cpu")
+# Bands of these films take a thread less time than it takes to wake another one.
+CPU = RenderOptions(device="cpu", threads=1)
 START = {"at": 0, "center": ["-0.75", "0.1"], "width": "0.5"}
 END = {"at": 1, "center": ["-0.7453", "0.1127"], "width": "0.05"}
+SMALL = 32, 18  # of frames that are compared bit by bit: a strip has as many bands as at 64 x 36
 
 
 def film_of(*keys, size=(64, 36), fps=20, **changes):
@@ -172,7 +174,7 @@ def test_values_are_those_of_a_deep_frame():
 
 def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, tmp_path):
     keys, facts = (START, {**END, "width": "0.01"}), {"tracks": OFFSET, "shutter": 0.5}
-    facts |= {"coloring": "distance", "fps": 10}
+    facts |= {"coloring": "distance", "fps": 10, "size": SMALL}
     whole = frames_of(valued_of(*keys, **facts)[0])
     assert len(np.unique(whole[3])) > 100
     threads = CPU.replace(threads=3)
@@ -218,13 +220,14 @@ def test_the_shutter_blurs_colors_of_values():
 
 
 def test_a_film_out_is_a_film_in_backwards(in_parts):
-    there = frames_of(maker_of(film_of(START, END), shutter=0.5))
-    back = frames_of(maker_of(film_of({**END, "at": 0}, {**START, "at": 1}), shutter=0.5))
+    there = film_of(START, END, size=SMALL)
+    back = film_of({**END, "at": 0}, {**START, "at": 1}, size=SMALL)
+    there, back = (frames_of(maker_of(scene, shutter=0.5)) for scene in (there, back))
     assert np.array_equal(there, back[::-1])
 
 
 def test_frames_do_not_depend_on_segments_and_threads(in_parts):
-    scene = film_of(START, {**END, "rotation": 30})
+    scene = film_of(START, {**END, "rotation": 30}, size=SMALL)
     whole = frames_of(maker_of(scene))
     threads = CPU.replace(threads=3)
     for other in (maker_of(scene, segment=3), maker_of(scene, segment=7, options=threads)):
@@ -316,7 +319,7 @@ def in_parts(monkeypatch):
 
 
 def test_frames_in_their_order_are_the_same(in_parts):
-    scene = film_of(START, {**END, "width": "1e-4"})
+    scene = film_of(START, {**END, "width": "1e-4"}, size=SMALL)
     expected = frames_of(maker_of(scene, segment=4))
     forward = maker_of(scene, segment=4)
     opened, opens = [], forward.bands.open
@@ -328,7 +331,7 @@ def test_frames_in_their_order_are_the_same(in_parts):
 
 
 def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
-    scene = film_of(START, {**END, "width": "1e-4"})
+    scene = film_of(START, {**END, "width": "1e-4"}, size=SMALL)
     whole = maker_of(scene, segment=4)
     assert whole.strip.whole
     expected = list(whole.frames(range(20)))
@@ -337,7 +340,7 @@ def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
 
 
 def test_a_strip_goes_on_from_its_folder(tmp_path, in_parts):
-    scene = film_of(START, END)
+    scene = film_of(START, END, size=SMALL)
     whole = frames_of(maker_of(scene))
     first = maker_of(scene, segment=5, folder=tmp_path)
     last = list(first.frames(range(15, 20)))
@@ -354,7 +357,12 @@ def test_a_strip_goes_on_from_its_folder(tmp_path, in_parts):
 def test_frames_after_an_interruption_are_the_same(valued, monkeypatch):
     """A worker of a cluster goes on with the same strip after a task was cancelled."""
     keys = START, {**END, "width": "0.01"}
-    maker, name = (valued_of(*keys)[0], "draw") if valued else (maker_of(film_of(*keys)), "rows")
+
+    def opened():
+        small = {"size": SMALL}
+        return valued_of(*keys, **small)[0] if valued else maker_of(film_of(*keys, **small))
+
+    maker, name = opened(), "draw" if valued else "rows"
     drawing = maker.sampler if valued else maker.bands
     draw, calls = getattr(drawing, name), itertools.count()
 
@@ -367,16 +375,16 @@ def test_frames_after_an_interruption_are_the_same(valued, monkeypatch):
     with pytest.raises(InterruptedError):
         list(maker.frames(range(20)))
     found = list(maker.frames(range(20)))
-    another = valued_of(*keys)[0] if valued else maker_of(film_of(*keys))
-    assert np.array_equal(found, list(another.frames(range(20))))
+    assert np.array_equal(found, list(opened().frames(range(20))))
 
 
 def test_the_forecast_of_memory_holds(in_parts):
-    maker = maker_of(film_of(START, {**END, "width": "1e-6"}), segment=5)
+    keys = START, {**END, "width": "1e-6"}
+    maker = maker_of(film_of(*keys, size=SMALL), segment=5)
     forecast = maker.strip.memory
     frames_of(maker)
     assert maker.pool.texels.nbytes < forecast
-    maker, _ = valued_of(START, {**END, "width": "1e-6"}, segment=5)
+    maker, _ = valued_of(*keys, size=SMALL, segment=5)
     forecast, most = maker.strip.memory, 0
     for begin in reversed(range(0, 20, 5)):
         list(maker.frames(range(begin, begin + 5)))
