@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numba.core import event
-from support.explorer import SIZE, Client
+from support.explorer import SIZE, Client, start
 
 import fractals
 from fractals.backends.cpu import backend
@@ -33,9 +33,9 @@ def new_formula():
     return f"z^2 + c + {time.time_ns() % 10**12 + 1}e-30*z"
 
 
-@pytest.fixture
-def compiling():
-    """Return the threads of this process that compile during a test."""
+@contextlib.contextmanager
+def listening():
+    """Yield the threads of this process that compile meanwhile."""
     threads = []
 
     class Listener(event.Listener):
@@ -49,6 +49,13 @@ def compiling():
     event.register("numba:compile", listener)
     yield threads
     event.unregister("numba:compile", listener)
+
+
+@pytest.fixture
+def compiling():
+    """Return the threads of this process that compile during a test."""
+    with listening() as threads:
+        yield threads
 
 
 @pytest.fixture
@@ -67,18 +74,67 @@ def held(monkeypatch):
     state.go_on.set()
 
 
-def test_an_own_formula_is_compiled_elsewhere(own_server, compiling):
-    scene = fractals.load_scene(formula=new_formula(), max_iterations=100, size=SIZE)
+@pytest.fixture(scope="module")
+def own_formula(tmp_path_factory):
+    """Return what a client saw of a new formula with a parameter, which is compiled once.
+
+    The client opens it at several values of the parameter, and moves the last picture.
+    """
+    formula = {"name": "expression", "step": f"{new_formula()} + k*c"}
+    scenes = [
+        fractals.load_scene(formula=formula | {"k": k}, max_iterations=100, size=SIZE)
+        for k in (0.3, -0.5, 1, "0.25")
+    ]
+    found = SimpleNamespace(scenes=scenes, pixels=[], counts=[], orders=[])
+    order = Compilers.order
+
+    def counted(*given):
+        found.orders.append(given)
+        return order(*given)
 
     async def talk(client):
-        await client.say("open", frame=1, scene=scene.to_table())
-        await client.exact(1)
-        return client.pixels
+        for frame, scene in enumerate(scenes, 1):
+            await client.say("open", frame=frame, scene=scene.to_table())
+            await client.exact(frame)
+            found.pixels.append(client.pixels.copy())
+            found.counts.append(len(found.orders))
+        last = len(scenes) + 1
+        await client.say("view", frame=last, base=last - 1, scale=9)
+        await client.exact(last)
+        found.texts = client.texts
 
-    server = own_server()
-    pixels = server.run(talk)
-    assert server.explorer.engine.thread not in compiling
-    assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
+    found.server, thread = start(tmp_path_factory.mktemp("explorer"))
+    with listening() as found.threads, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compilers, "order", counted)
+        found.server.run(talk)
+    yield found
+    found.server.running.close()
+    thread.join(20)
+
+
+def test_an_own_formula_is_compiled_elsewhere(own_formula):
+    assert own_formula.server.explorer.engine.thread not in own_formula.threads
+    pixels = fractals.render(own_formula.scenes[0], device="cpu").pixels
+    assert np.array_equal(own_formula.pixels[0], pixels)
+
+
+def test_compiling_is_told_before_the_first_picture(own_formula):
+    """Here each time, because the expression is a new one."""
+    kinds = ("status", "drawn")
+    told = [(m["t"], m.get("what"), m["frame"]) for m in own_formula.texts if m["t"] in kinds]
+    assert told.index(("status", "compiling", 1)) < told.index(("drawn", None, 1))
+    compiling = {frame for _, what, frame in told if what == "compiling"}
+    assert compiling == {1}  # the others are drawn by the same programs
+
+
+def test_another_value_of_a_parameter_compiles_nothing(own_formula):
+    """A slider moves a parameter: a process compiles for the first value, and each is exact."""
+    counts, found = own_formula.counts, own_formula.pixels
+    assert counts[0] > 0
+    assert counts == counts[:1] * len(own_formula.scenes)
+    for scene, pixels in zip(own_formula.scenes, found, strict=True):
+        assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
+    assert not np.array_equal(found[0], found[1])
 
 
 @pytest.mark.slow
@@ -267,6 +323,7 @@ work.find = find
 # Linux keeps limits of a process; elsewhere the process looks at itself.
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_search_is_bounded_in_time(kept):
+    seconds = 1 if kept else 0.6  # Linux counts whole ones
     code = f"""
 import time
 work.KEEPS_LIMITS = {kept}
@@ -274,7 +331,7 @@ def find(*_):
     while time.process_time() < 5:
         pass
     return {{"period": 0}}
-work.find, work.LIMITS["find"] = find, (0.2, 1, work.LIMITS["find"][2])
+work.find, work.LIMITS["find"] = find, (0.2, {seconds}, work.LIMITS["find"][2])
 """
     assert "search a smaller rectangle" in run_process(code)["message"]
 
@@ -298,34 +355,6 @@ def find(*_):
 work.find, work.memory_size = find, lambda: 0
 """
     assert run_process(code)["message"] == NO_MEMORY
-
-
-def test_another_value_of_a_parameter_compiles_nothing(own_server, monkeypatch):
-    """A slider moves a parameter: a process compiles for the first value, and each is exact."""
-    monkeypatch.setattr(backend, "FUSED", False)  # plain loops, which compile sooner
-    orders, order = [], Compilers.order
-    monkeypatch.setattr(Compilers, "order", lambda *given: orders.append(given) or order(*given))
-    server, formula = own_server(), {"name": "expression", "step": f"{new_formula()} + k*c"}
-    scenes = [
-        fractals.load_scene(formula=formula | {"k": k}, max_iterations=100, size=SIZE)
-        for k in (0.3, -0.5, 1, "0.25")
-    ]
-
-    async def talk(client):
-        found, counts = [], []
-        for frame, scene in enumerate(scenes, 1):
-            await client.say("open", frame=frame, scene=scene.to_table())
-            await client.exact(frame)
-            found.append(client.pixels.copy())
-            counts.append(len(orders))
-        return found, counts
-
-    found, counts = server.run(talk)
-    assert counts[0] > 0
-    assert counts == counts[:1] * len(scenes)
-    for scene, pixels in zip(scenes, found, strict=True):
-        assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
-    assert not np.array_equal(found[0], found[1])
 
 
 def test_a_gpu_that_fails_is_left_to_the_process_that_draws(monkeypatch):

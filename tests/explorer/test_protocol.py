@@ -62,25 +62,6 @@ def test_a_moving_view_is_only_coarse_until_it_rests(server):
     assert drawn[-3:] == [(3, "coarse"), (3, "values"), (3, "exact")]
 
 
-def test_compiling_is_told_before_the_first_picture(server):
-    """Here each time, because the expression is a new one."""
-    new = {**SEAHORSE, "formula": f"z**2 + c + {time.time_ns() % 10**9 + 1}e-30*z"}
-
-    async def talk(client):
-        await opened(client)
-        await client.exact(1)
-        await client.say("open", frame=2, scene=new)
-        await client.exact(2)
-        await client.say("view", frame=3, base=2, scale=9)  # compiled by now
-        await client.exact(3)
-        return client.texts
-
-    told = server.run(talk)
-    of = [(m["t"], m.get("what"), m["frame"]) for m in told if m["t"] in ("status", "drawn")]
-    assert of.index(("status", "compiling", 2)) < of.index(("drawn", None, 2))
-    assert ("status", "compiling", 3) not in of
-
-
 SHARED = {
     "values and pixels": {**SEAHORSE, "image": {"supersampling": 2}},
     "ranks": {**SEAHORSE, "color": {"coloring": "rank"}, "image": {"supersampling": 2}},
