@@ -18,8 +18,11 @@ from fractals.explorer.work import reversed_keys
 from fractals.films import encode
 from fractals.rendering.moves import Moves
 
-SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.05"}}
+# Otherwise each film looks for a limit of its own, in plain Python.
+LIMIT = {"iteration": {"max_iterations": 200}}
+SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.05"}, **LIMIT}
 DEEPER = {
+    **LIMIT,
     "view": {"center": ["-0.74515806380161955527", "0.1125749162054165"], "width": "1e-3"},
 }
 JULIA = {"julia": ["-0.8", "0.156"]}
@@ -67,42 +70,33 @@ KINDS = {
 }
 
 
-# The film of the whole set is that of the next test; the others are kin of this one.
+# The film of the whole set is that of another test; the others are kin of this one.
 OFTEN = ("tracks through places",)
 
 
 @needs_ffmpeg
 @pytest.mark.parametrize("kind", slow_but(OFTEN, KINDS))
 def test_a_film_is_the_file_that_the_command_line_makes(server, kind, tmp_path, run):
+    """With sound, too."""
+    status, heard = sent(server, "tone.WAV", tone(tmp_path / "tone.wav"))
+    assert status == 200
+    asked = {**SMALL, **KINDS[kind], "sound": heard["sound"]}
+
     async def talk(client):
         await shown(client, SEAHORSE)
-        return await client.ask("film", "exported", job=1, frame=1, **SMALL, **KINDS[kind])
+        return await client.ask("film", "exported", job=1, frame=1, **asked)
 
     told = server.run(talk)
     path = file_of(server, told)
     assert (told["frames"], told["bytes"]) == (10, path.stat().st_size)
     assert encode.count_frames(path) == 10
     (tmp_path / "film.toml").write_text(told["toml"])
-    code, _, err = run("film", tmp_path / "film.toml", "-o", tmp_path / "film.mp4", "--cpu")
-    assert code == 0, err
-    assert (tmp_path / "film.mp4").read_bytes() == path.read_bytes()
-
-
-@needs_ffmpeg
-def test_a_film_of_the_whole_set_needs_no_table(server, tmp_path, run):
-    async def talk(client):
-        await shown(client, SEAHORSE)
-        told = await client.ask("film", "exported", job=1, frame=1, **SMALL)
-        return told, (await client.ask("link", "link", frame=1))["toml"]
-
-    told, toml = server.run(talk)
-    (tmp_path / "scene.toml").write_text(toml)
-    options = ("--size", "64x36", "--seconds", "0.5", "--fps", "20", "--supersampling", "2")
     code, _, err = run(
-        "film", tmp_path / "scene.toml", *options, "-o", tmp_path / "film.mp4", "--cpu"
+        *("film", tmp_path / "film.toml", "--audio", tmp_path / "tone.wav"),
+        *("-o", tmp_path / "film.mp4", "--cpu"),
     )
     assert code == 0, err
-    assert (tmp_path / "film.mp4").read_bytes() == file_of(server, told).read_bytes()
+    assert (tmp_path / "film.mp4").read_bytes() == path.read_bytes()
 
 
 def test_a_loop_needs_no_ffmpeg(server, monkeypatch):
@@ -331,24 +325,33 @@ def test_a_page_that_is_loaded_again_finds_its_film(server):
 
 
 @needs_ffmpeg
-def test_a_film_that_ended_meanwhile_is_told(server):
+def test_a_film_that_ended_meanwhile_is_told(server, tmp_path, run):
+    """It is that of the whole set, which needs no table."""
+
     async def talk():
         async def start(client):
             await shown(client, SEAHORSE)
             await client.say("film", job=1, frame=1, **SMALL, keep=True)
-            return (await client.until("started", job=1))["name"]
+            name = (await client.until("started", job=1))["name"]
+            return name, (await client.ask("link", "link", frame=1))["toml"]
 
-        name = await other(server, start)
+        name, toml = await other(server, start)
         await asyncio.to_thread(idle, server)
 
         async def again(client):
             return await client.ask("follow", "exported", job=2, name=name)
 
-        return await other(server, again)
+        return await other(server, again), toml
 
-    told = asyncio.run(talk())
+    told, toml = asyncio.run(talk())
     assert told["frames"] == 10
-    assert file_of(server, told).is_file()
+    (tmp_path / "scene.toml").write_text(toml)
+    options = ("--size", "64x36", "--seconds", "0.5", "--fps", "20", "--supersampling", "2")
+    code, _, err = run(
+        "film", tmp_path / "scene.toml", *options, "-o", tmp_path / "film.mp4", "--cpu"
+    )
+    assert code == 0, err
+    assert (tmp_path / "film.mp4").read_bytes() == file_of(server, told).read_bytes()
 
 
 @needs_ffmpeg
@@ -411,25 +414,6 @@ def test_the_forecast_of_a_film_counts_its_sound(server, tmp_path):
 
     silent, heard = server.run(talk)
     assert heard["bytes"] - silent["bytes"] == pytest.approx(32_000 * silent["length"], rel=0.1)
-
-
-@needs_ffmpeg
-def test_a_film_with_sound_is_that_of_the_command_line(server, tmp_path, run):
-    status, told = sent(server, "tone.WAV", tone(tmp_path / "tone.wav"))
-    assert status == 200
-
-    async def talk(client):
-        await shown(client, SEAHORSE)
-        return await client.ask("film", "exported", job=1, frame=1, **SMALL, sound=told["sound"])
-
-    made = server.run(talk)
-    (tmp_path / "film.toml").write_text(made["toml"])
-    code, _, err = run(
-        *("film", tmp_path / "film.toml", "--audio", tmp_path / "tone.wav"),
-        *("-o", tmp_path / "film.mp4", "--cpu"),
-    )
-    assert code == 0, err
-    assert (tmp_path / "film.mp4").read_bytes() == file_of(server, made).read_bytes()
 
 
 @pytest.mark.parametrize(
