@@ -58,10 +58,11 @@ SCENES = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ask(site):
     """Return a function that has Node answer questions."""
-    return asker(site)
+    with asker(site) as found:
+        yield found
 
 
 def scene_of(name):

@@ -66,7 +66,8 @@ def ask(tmp_path_factory):
         scenes = [fractals.load_scene({}, **keys).to_table() for keys in STATISTICS]
         patch.setattr(tables, "scenes", lambda: dict(zip("abcd", scenes, strict=True)))
         folder = tmp_path_factory.mktemp("deep")
-        return asker(write_site(folder, formulas=("mandelbrot", SHIP), threads=1))
+        with asker(write_site(folder, formulas=("mandelbrot", SHIP), threads=1)) as found:
+            yield found
 
 
 def scene_at(place, size=SIZE, **keys):

@@ -1,5 +1,7 @@
 """Sites whose page's modules are asked by Node."""
 
+import contextlib
+import functools
 import json
 import shutil
 import subprocess
@@ -14,16 +16,28 @@ SCRIPT = Path(__file__).parents[1] / "explorer/site/ask.mjs"
 FLAG = "--experimental-wasm-relaxed-simd"  # Node 20 has relaxed SIMD behind it
 
 
+@contextlib.contextmanager
 def asker(site):
-    """Return a function that has Node answer questions about a site."""
+    """Give a function that asks a site's modules; a process of Node for each flavor goes on."""
+    with contextlib.ExitStack() as processes:
 
-    def answers(*questions, flavor="fused"):
-        command = [NODE, FLAG, "--no-warnings", SCRIPT, site, flavor]
-        asked = "".join(f"{json.dumps(each)}\n" for each in questions)
-        found = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
-        return [json.loads(line) for line in found.stdout.splitlines()]
+        @functools.cache
+        def process(flavor):
+            command = [NODE, FLAG, "--no-warnings", SCRIPT, site, flavor]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            made = processes.enter_context(subprocess.Popen(command, text=True, **pipes))
+            processes.callback(made.stdin.close)  # ends it
+            return made
 
-    return answers
+        def answer(question, flavor):
+            made = process(flavor)
+            made.stdin.write(json.dumps(question) + "\n")
+            made.stdin.flush()
+            line = made.stdout.readline()
+            assert line, f"Node has ended: {made.wait(20)}"
+            return json.loads(line)
+
+        yield lambda *questions, flavor="fused": [answer(each, flavor) for each in questions]
 
 
 def drawn(ask, path, scene, flavor="fused"):
