@@ -1,5 +1,6 @@
 """The caches of this user: which files they have, and how they are emptied."""
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -22,13 +23,16 @@ def contents(name: str) -> list[Path]:
     """Return the files of a cache, one of `CACHES`."""
     folder = CACHES[name]()
     found = (path for pattern in PATTERNS[name] for path in folder.glob(pattern))
-    real = os.path.realpath(folder)
+    real = os.path.join(os.path.realpath(folder), "")
+
+    @functools.cache
+    def is_inside(parent: str) -> bool:  # a link among its parents may lead elsewhere
+        return os.path.join(os.path.realpath(parent), "").startswith(real)
+
     return [
         path
         for path in found
-        if path.is_file()
-        and os.path.realpath(path).startswith(os.path.join(real, ""))
-        and not path.is_symlink()
+        if not path.is_symlink() and path.is_file() and is_inside(os.path.dirname(path))
     ]
 
 

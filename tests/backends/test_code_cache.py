@@ -33,6 +33,7 @@ from fractals import catalog
 from fractals.backends import cache_folder, code_cache, machine_code
 from fractals.backends.cpu import backend, programs
 from fractals.backends.cpu.programs import program_of
+from fractals.tools import caches
 
 DRAW = """
 import hashlib, sys
@@ -467,6 +468,23 @@ def test_reading_keeps_a_file(tmp_path):
     os.utime(path, (time.time() - 29 * 86400,) * 2)
     assert store.load("key", bytes) == b"code"
     assert time.time() - path.stat().st_mtime < 86400
+
+
+@on_unix
+def test_what_links_lead_to_is_no_file_of_the_cache(kept, tmp_path, tmp_path_factory, monkeypatch):
+    """It would be deleted with the cache, and counted."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "file").write_text("precious")
+    cache = tmp_path / ("fractals-" + "b" * 16)
+    (tmp_path / ("fractals-" + "c" * 16)).symlink_to(outside)
+    (cache / "link").symlink_to(outside / "file")
+    (cache / "folder").symlink_to(outside)
+    (tmp_path / "other").symlink_to(tmp_path)  # of the cache itself
+    for folder in (tmp_path, tmp_path / "other"):
+        monkeypatch.setitem(caches.CACHES, "compiled programs", lambda folder=folder: folder)
+        found = caches.contents("compiled programs")
+        assert {path.resolve() for path in found} == {path.resolve() for path in kept.values()}
+        assert len(found) == len(kept)
 
 
 def test_the_folder_is_looked_through_at_the_first_save_and_now_and_then(tmp_path, monkeypatch):
