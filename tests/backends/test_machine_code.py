@@ -148,15 +148,15 @@ def test_an_index_out_of_range_is_an_error_where_indices_are_checked():
 
 
 def test_other_threads_of_python_run_beside():
-    def shrink(values):
+    def shrink(values, steps):
         x = values[0]
-        for _ in range(100_000_000):
+        for _ in range(steps):
             x = x * 0.999 + 1e-9
         values[0] = x
 
     run, values = program(shrink), np.ones(1)
-    run(values)  # is compiled
-    thread = threading.Thread(target=run, args=(values,))
+    run(values, 1)  # is compiled
+    thread = threading.Thread(target=run, args=(values, 40_000_000))
     thread.start()
     steps = 0
     while thread.is_alive():
