@@ -146,5 +146,5 @@ def png(pixels: Pixels) -> bytes:
     import PIL.Image
 
     buffer = io.BytesIO()
-    PIL.Image.fromarray(pixels).save(buffer, "PNG", optimize=True)
+    PIL.Image.fromarray(pixels).save(buffer, "PNG")  # optimize: 4 % less, in 5 times the time
     return buffer.getvalue()
