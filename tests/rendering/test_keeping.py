@@ -291,7 +291,7 @@ def test_an_open_file_can_not_be_kept(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals of another process")
 def test_the_command_line_ends_with_130(tmp_path):
     """The same command goes on, and shows how far the picture is."""
-    words = ["render", "--formula", "mandelbulb", "--size", "240x160", "--bounces", "0", "--cpu"]
+    words = ["render", "--formula", "mandelbulb", "--size", "60x40", "--bounces", "0", "--cpu"]
     words += ["--samples", "20000", "--keep", "-o", "a.png", "--threads", "1"]
     words += ["--preview", "preview.png"]  # which is there once a round is complete
     command = [sys.executable, "-m", "fractals", *words]
@@ -312,4 +312,4 @@ def test_the_command_line_ends_with_130(tmp_path):
         table = json.loads(picture.text[SCENE_KEY])
     assert table["resolved"]["partial"] in lines[-2]
     with contextlib.suppress(OSError):
-        assert (folder / "samples.npz").stat().st_size > 240 * 160 * 24
+        assert (folder / "samples.npz").stat().st_size > 60 * 40 * 24
