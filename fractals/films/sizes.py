@@ -48,7 +48,9 @@ def with_measured_file(film: Timeline, plan: FilmPlan, path: str | Path) -> Film
     count, video = len(small), plan.video
     run = min(RUN, count)
     begins = np.unique(np.linspace(0, count - run, PLACES).astype(int)).tolist()
-    keys, others, spent, started = [], [], 0.0, perf_counter()
+    keys: list[float] = []
+    others: list[float] = []
+    spent, started = 0.0, perf_counter()
     for begin in [*begins[1:], *begins[:1]]:  # the first frames of a zoom tell least
         if keys and perf_counter() - started > ENOUGH:
             break

@@ -40,8 +40,8 @@ def reduced(scene: Scene) -> Scene:
     across, down = scene.image.size
     high = min(max(1, round(WIDTH * down / across)), 2 * WIDTH)
     lit = scene.family in ("solid", "relief") and scene.light.samples == "auto"
-    light = {"samples": SAMPLES} if lit else {}
-    return scene.replace(size=(WIDTH, high), bits=8, gamut="srgb", hdr=False, **light)
+    small = scene.replace(size=(WIDTH, high), bits=8, gamut="srgb", hdr=False)
+    return small.replace(samples=SAMPLES) if lit else small
 
 
 def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:
