@@ -240,9 +240,9 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     tracks.get_by_label("The value comes here").select_option("hold")
     drawn = graph.locator("path").nth(1).get_attribute("d")
     key = tracks.get_by_role("slider", name="Key 3")
+    key.hover()  # waits until the graph, which is drawn anew, stays where it is
     box = key.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    tab.page.mouse.move(x, y)
     tab.page.mouse.down()
     tab.page.mouse.move(x, y + 40, steps=3)
     tab.page.mouse.up()
