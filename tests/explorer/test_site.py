@@ -308,11 +308,19 @@ def test_a_process_that_does_not_start_is_an_error(monkeypatch):
         write._make_programs([{"name": "0"}], 1, str)
 
 
+@pytest.fixture(scope="module")
+def gallery():
+    """Return the scenes that a site can draw, looked at once."""
+    return tables.scenes()
+
+
 @pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()])
 @pytest.mark.parametrize("moment", ["programs", "page"])
 def test_a_site_that_can_not_be_finished_leaves_what_was_there(
-    tmp_path, monkeypatch, problem, moment
+    tmp_path, monkeypatch, problem, moment, gallery
 ):
+    monkeypatch.setattr(tables, "scenes", lambda: gallery)
+
     def made(asked, processes, on_message):
         Path(asked[0]["folder"], "colors.bin").write_text("programs")
         if moment == "programs":

@@ -115,8 +115,13 @@ def test_the_signature_has_every_option_with_its_default():
     assert shown.keys() == {"sources", *options, *SceneKeywords.__annotations__}
 
 
-def test_the_catalog_has_typed_options():
-    table = pages.catalog_table()
+@pytest.fixture(scope="module")
+def table():
+    """Return the catalog of the page."""
+    return pages.catalog_table()
+
+
+def test_the_catalog_has_typed_options(table):
     assert [each["name"] for each in table["palettes"]] == list(catalog.names("palette"))
     stripes = next(each for each in table["colorings"] if each["name"] == "stripe_average")
     density = next(each for each in stripes["options"] if each["name"] == "density")
@@ -203,8 +208,8 @@ def test_types_of_messages_are_those_of_the_servers_declarations():
     assert made["FILE"].read_text("utf-8") == made["text"](), "run python scripts/client_types.py"
 
 
-def test_the_catalog_and_the_names_of_messages_are_as_declared():
-    answers.Catalog.checked(json.loads(json.dumps(pages.catalog_table())))
+def test_the_catalog_and_the_names_of_messages_are_as_declared(table):
+    answers.Catalog.checked(json.loads(json.dumps(table)))
     text = (Path(answers.__file__).parent / "PROTOCOL.md").read_text("utf-8")
     table = text.partition("## Server to client, text")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(answers.SAID)
