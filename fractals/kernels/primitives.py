@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray  # without an attribute: steps of plain Python ask for it each time
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:

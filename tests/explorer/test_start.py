@@ -116,23 +116,23 @@ def test_the_signature_has_every_option_with_its_default():
 
 
 @pytest.fixture(scope="module")
-def table():
+def offered():
     """Return the catalog of the page."""
     return pages.catalog_table()
 
 
-def test_the_catalog_has_typed_options(table):
-    assert [each["name"] for each in table["palettes"]] == list(catalog.names("palette"))
-    stripes = next(each for each in table["colorings"] if each["name"] == "stripe_average")
+def test_the_catalog_has_typed_options(offered):
+    assert [each["name"] for each in offered["palettes"]] == list(catalog.names("palette"))
+    stripes = next(each for each in offered["colorings"] if each["name"] == "stripe_average")
     density = next(each for each in stripes["options"] if each["name"] == "density")
     assert density["type"] in ("int", "float")
     assert density["least"] < density["default"] < density["most"]
-    for each in (*table["colorings"], *table["formulas"]):  # one sentence, and no markup
+    for each in (*offered["colorings"], *offered["formulas"]):  # one sentence, and no markup
         assert re.fullmatch(r"[^`\n]{8,150}[.)']", each["meaning"]), each
         assert not each["meaning"].startswith("Return")
-    kinds = {option["type"] for each in table["colorings"] for option in each["options"]}
+    kinds = {option["type"] for each in offered["colorings"] for option in each["options"]}
     assert kinds <= {"int", "float", "text", "choice"}
-    groups = {each["name"]: each["group"] for each in table["scenes"]}
+    groups = {each["name"]: each["group"] for each in offered["scenes"]}
     known = {"seahorse": "Flat", "clockwork": "Deep", "arena": "Solids", "caldera": "Solids"}
     assert known.items() <= groups.items()
     assert set(groups.values()) == {"Flat", "Deep", "Points", "Solids"}
@@ -208,8 +208,8 @@ def test_types_of_messages_are_those_of_the_servers_declarations():
     assert made["FILE"].read_text("utf-8") == made["text"](), "run python scripts/client_types.py"
 
 
-def test_the_catalog_and_the_names_of_messages_are_as_declared(table):
-    answers.Catalog.checked(json.loads(json.dumps(table)))
+def test_the_catalog_and_the_names_of_messages_are_as_declared(offered):
+    answers.Catalog.checked(json.loads(json.dumps(offered)))
     text = (Path(answers.__file__).parent / "PROTOCOL.md").read_text("utf-8")
     table = text.partition("## Server to client, text")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(answers.SAID)

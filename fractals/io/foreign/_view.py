@@ -67,7 +67,7 @@ def positive(text: Any, where: str) -> Decimal:
 
 
 def whole(text: Any, where: str, digits: int = 18) -> int:
-    """Return a whole number of at most so many digits."""
+    """Return a whole number, which may have that many `digits`."""
     given = shown(text).strip()
     if isinstance(text, bool) or not re.fullmatch(rf"[+-]?[0-9]{{1,{digits}}}", given):
         raise SceneError(f"{where}: '{shown(given, 40)}' is not a whole number")
@@ -76,7 +76,7 @@ def whole(text: Any, where: str, digits: int = 18) -> int:
 
 def limit(text: Any, where: str, lost: list[str]) -> int:
     """Return a limit of iterations, lowered where a scene can't have as many."""
-    steps = whole(text, where, 40)  # 2**64 - 1, of programs that know no limit
+    steps = whole(text, where, 40)  # some programs write 2**64 - 1 where they know no limit
     if steps > MAX_ITERATIONS:
         lost.append(f"the limit of {steps} iterations: {MAX_ITERATIONS} is the most")
     if steps < 1:
